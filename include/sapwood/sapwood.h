@@ -1,0 +1,5 @@
+#pragma once
+
+#include "sapwood/report.h"
+#include "sapwood/train_step.h"
+#include "sapwood/version.h"
