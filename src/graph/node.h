@@ -33,6 +33,7 @@ struct NodeMeta {
   bool is_functional_regenerated = false;
   std::string quantization_tag;
   std::optional<double> region_memory_budget;  ///< `custom._region_activation_memory_budget`
+  std::vector<std::pair<std::string, Argument>> custom;  ///< every other entry of `custom`: the user's own annotations
   bool tensor_meta = false;
   std::string original_aten;
   std::vector<std::string> desc;               ///< one text for a placeholder, one per output for the output node
