@@ -34,6 +34,11 @@ class Graph {
   std::map<std::string, Attribute, std::less<>> attributes;
 
   Graph() = default;
+  Graph(const Graph& other);  ///< deep: subgraphs are copied as well
+  Graph& operator=(const Graph& other);
+  Graph(Graph&&) = default;
+  Graph& operator=(Graph&&) = default;
+  ~Graph() = default;
 
   // Reading.
   const Node& operator[](NodeId id) const { return nodes_[static_cast<size_t>(id)]; }

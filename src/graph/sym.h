@@ -53,6 +53,8 @@ class SymExpr {
   const std::string& name() const;
   const std::vector<SymExpr>& operands() const;
 
+  /// Longest path from this node to a leaf; 0 for a constant. Bounded, so recursion over expressions is safe.
+  int32_t depth() const;
   std::string str() const;
   uint64_t hash() const;
   /// Every symbol that occurs, once each, in name order.
@@ -67,6 +69,7 @@ class SymExpr {
   friend bool operator==(const SymExpr& a, const SymExpr& b);
 
  private:
+  friend SymExpr make_canonical(SymOp op, std::vector<SymExpr> operands);
   explicit SymExpr(std::shared_ptr<const SymNode> node);
   std::shared_ptr<const SymNode> node_;  // null: the constant value_
   int64_t value_ = 0;
