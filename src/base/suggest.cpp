@@ -1,0 +1,62 @@
+#include "base/suggest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace sapwood {
+
+namespace {
+
+constexpr size_t kLongestName = 256;  // longer text isn't a mistyped name, and the distance is quadratic
+
+/// Levenshtein distance, or `limit + 1` if it is larger than `limit`.
+size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
+  const size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
+  if (gap > limit) return limit + 1;
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replace = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
+    }
+    if (*std::min_element(row.begin(), row.end()) > limit) return limit + 1;
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view wanted, std::span<const std::string_view> candidates) {
+  if (wanted.empty() || wanted.size() > kLongestName) return {};
+  size_t best_distance = std::max<size_t>(1, wanted.size() / 3) + 1;
+  std::string_view best;
+  for (const std::string_view candidate : candidates) {
+    const size_t distance = edit_distance(wanted, candidate, best_distance - 1);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view wanted, std::span<const std::string_view> candidates) {
+  const std::string_view best = nearest_name(wanted, candidates);
+  if (best.empty()) return {};
+  return "; did you mean " + quoted_excerpt(best) + "?";
+}
+
+std::string quoted_excerpt(std::string_view text, size_t limit) {
+  std::string out = "\"";
+  size_t end = std::min(text.size(), limit);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  for (const char c : text.substr(0, end)) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  if (end < text.size()) out += "...";
+  return out + "\"";
+}
+
+}  // namespace sapwood
