@@ -1,6 +1,13 @@
-# Test binaries: one for the core, one for what uses libtorch, one end to end. ctest runs each binary once per suite.
+# Test binaries: one for the core, one for what uses libtorch, one for programs as a user writes them. Besides: the checks of
+# the source tree, the core under sanitizers, and a project that uses an installed Sapwood.
 
-include(GoogleTest)
+set(SAPWOOD_TEST_FOLDERS_CORE test/unit test/fuzz test/golden)
+foreach(folder IN LISTS SAPWOOD_CORE_FOLDERS)
+  list(APPEND SAPWOOD_TEST_FOLDERS_CORE test/unit/${folder})
+endforeach()
+set(SAPWOOD_TEST_FOLDERS_TORCH test/unit/interp test/unit/capture test/unit/exec test/unit/runtime
+                               test/unit/runtime/exec test/unit/driver)
+set(SAPWOOD_TEST_FOLDERS_E2E test/e2e test/error)
 
 # Compiles the tests in the folders given into one binary. Nothing is made of empty folders.
 function(sapwood_add_tests target library)
@@ -9,25 +16,43 @@ function(sapwood_add_tests target library)
     return()
   endif()
   add_executable(${target} ${files})
-  sapwood_compile_options(${target})
-  target_compile_options(${target} PRIVATE -O1)
   target_compile_definitions(${target} PRIVATE SAPWOOD_TEST_DATA="${PROJECT_SOURCE_DIR}/test/data")
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/test)
   target_link_libraries(${target} PRIVATE ${library} GTest::gtest GTest::gmock GTest::gtest_main)
+  if(library STREQUAL "sapwood_core")
+    sapwood_compile_options(${target})
+    target_compile_options(${target} PRIVATE -O1)
+  else()
+    sapwood_program(${target})
+  endif()
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES TIMEOUT 900)
 endfunction()
 
-list(TRANSFORM SAPWOOD_CORE_FOLDERS PREPEND test/unit/ OUTPUT_VARIABLE core_tests)
-sapwood_add_tests(sapwood_core_test sapwood_core ${core_tests} test/unit test/fuzz test/golden)
-
+sapwood_add_tests(sapwood_core_test sapwood_core ${SAPWOOD_TEST_FOLDERS_CORE})
 if(SAPWOOD_WITH_TORCH)
-  sapwood_add_tests(sapwood_torch_test sapwood_internal test/unit/interp test/unit/capture test/unit/exec
-                    test/unit/runtime test/unit/runtime/exec test/unit/driver)
-  sapwood_add_tests(sapwood_e2e_test sapwood_internal test/e2e test/error)
-  foreach(target IN ITEMS sapwood_torch_test sapwood_e2e_test)
-    if(TARGET ${target})
-      target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/torch_test_pch.h)
-    endif()
-  endforeach()
+  sapwood_add_tests(sapwood_torch_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_TORCH})
+  sapwood_add_tests(sapwood_e2e_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_E2E})
+endif()
+
+find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
+foreach(check IN ITEMS layers house paths snippets)
+  add_test(NAME check_${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_${check}.py)
+endforeach()
+add_test(NAME tools_test COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/test/tools/tools_test.py)
+
+# The sanitizers get a build of their own, of the core alone: it reads files that may be hostile.
+if(NOT SAPWOOD_SANITIZE AND TARGET sapwood_core_test)
+  add_test(NAME sapwood_core_asan
+           COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}/core-asan
+                   -P ${PROJECT_SOURCE_DIR}/cmake/RunCoreUnderSanitizers.cmake)
+  set_tests_properties(sapwood_core_asan PROPERTIES TIMEOUT 1200)
+endif()
+
+if(SAPWOOD_WITH_TORCH AND NOT SAPWOOD_SANITIZE)
+  add_test(NAME install_consumer
+           COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+                   -DTORCH_DIR=${Torch_DIR} -DGENERATOR=${CMAKE_GENERATOR} -DVERSION=${PROJECT_VERSION}
+                   -P ${PROJECT_SOURCE_DIR}/cmake/RunInstallConsumer.cmake)
+  set_tests_properties(install_consumer PROPERTIES TIMEOUT 600)
 endif()

@@ -106,16 +106,21 @@ def opens_type(statement):
 
 def nesting(body):
     """Deepest level of control statements with braces inside a function body."""
-    deepest, stack, head_start = 0, [], 0
-    for i, token in enumerate(body):
-        if token.text == "{":
-            head = {t.text for t in body[head_start:i]}
-            stack.append(bool(head & CONTROL))
-            deepest = max(deepest, sum(stack))
-        elif token.text == "}" and stack:
-            stack.pop()
-        if token.text in "{};":
-            head_start = i + 1
+    deepest, head, open_brackets = 0, set(), []  # an open bracket: (its text, whether a control statement, the words before)
+    for token in body:
+        text = token.text
+        if text in "({[":
+            control = text == "{" and bool(head & CONTROL) and not head & {"return", "="}
+            open_brackets.append((text, control, head))
+            deepest = max(deepest, sum(bracket[1] for bracket in open_brackets))
+            head = set()
+        elif text in ")}]" and open_brackets:
+            opening, _, before = open_brackets.pop()
+            head = set() if opening == "{" else before
+        elif text == ";" and not (open_brackets and open_brackets[-1][0] == "("):
+            head = set()
+        else:
+            head.add(text)
     return deepest
 
 
@@ -128,7 +133,9 @@ def is_member_initialiser(statement, parameters):
 def describe(statement, parameters, body):
     close = closing(statement, parameters)
     first, last = statement[0].line, body[-1].line
-    return Function(name=statement[parameters - 1].text, line=statement[parameters].line, lines=last - first + 1,
+    words = [token.text for token in statement[:parameters]]
+    name = "".join(words[words.index("operator"):]) if "operator" in words else words[-1]
+    return Function(name=name, line=statement[parameters].line, lines=last - first + 1,
                     parameters=count_parameters(statement[parameters + 1:close]), nesting=nesting(body[1:-1]))
 
 
