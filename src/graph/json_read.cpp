@@ -21,6 +21,12 @@ constexpr std::array<std::string_view, 4> kSymbolKeys = {"hint", "lower", "upper
 constexpr std::array<std::string_view, 4> kOpKeys = {"schema", "tags", "is_mutable", "is_view"};
 constexpr std::array<std::string_view, 2> kAttributeKeys = {"tensor", "values"};
 
+bool same_elements(std::vector<NodeId> a, std::vector<NodeId> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
 }  // namespace
 
 /// The graph that is being filled. User orders name later nodes, so they wait for the end of the list.
@@ -146,7 +152,8 @@ void JsonReader::read_nodes(Graph& graph) {
 }
 
 void JsonReader::read_node(Scope& scope) {
-  if (scope.graph.output() != kNoNode) in_.fail("a node after the output node; the output must be the last");
+  const NodeId last = scope.graph.last();
+  if (last != kNoNode && scope.graph[last].kind == NodeKind::kOutput) in_.fail("a node after the output node; the output must be the last");
   Node node;
   scope.has_users = false;
   in_.fields(kNodeKeys, 6, [&](size_t key) { read_node_field(key, node, scope); });
@@ -186,7 +193,7 @@ void JsonReader::resolve_users(Scope& scope) {
       order.push_back(scope.graph.find(name));
       if (order.back() == kNoNode) in_.fail(entry.path + ": unknown node " + quoted_excerpt(name) + "; list the nodes that read this one");
     }
-    if (!std::is_permutation(order.begin(), order.end(), scope.graph[entry.node].users.begin(), scope.graph[entry.node].users.end())) {
+    if (!same_elements(order, scope.graph[entry.node].users)) {
       in_.fail(entry.path + ": expected exactly the nodes that read " + quoted_excerpt(scope.graph[entry.node].name) +
                ", each once; remove the key to have them in graph order");
     }
