@@ -1,20 +1,24 @@
 #include "graph/sym.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "graph/names.h"
 #include "graph/sym_node.h"
 
 namespace sapwood::graph {
 namespace {
 
-constexpr std::string_view kStage = "symbolic size";
-
 void collect_symbols(const SymExpr& expr, std::set<std::string>& names) {
   if (expr.is_const()) return;
   if (expr.op() == SymOp::kSymbol) names.insert(expr.name());
   for (const SymExpr& operand : expr.operands()) collect_symbols(operand, names);
+}
+
+bool is_word_of_syntax(std::string_view name) {
+  return name == "True" || name == "False" || name == "and" || name == "or" || name == "not";
 }
 
 }  // namespace
@@ -27,9 +31,12 @@ std::shared_ptr<const SymNode> make_sym_node(SymOp op, std::string_view name, st
   for (const SymExpr& operand : operands) {
     node.hash = hash_mix(node.hash, operand.hash());
     node.depth = std::max(node.depth, operand.depth() + 1);
+    node.size += operand.size();
   }
   if (node.depth > kMaxSymDepth)
-    throw_user(kStage, "an expression is nested more than " + std::to_string(kMaxSymDepth) + " levels deep");
+    throw_user(kSymStage, "an expression is nested more than " + std::to_string(kMaxSymDepth) + " levels deep");
+  if (node.size > kMaxSymSize)
+    throw_user(kSymStage, "an expression has more than " + std::to_string(kMaxSymSize) + " parts");
   node.operands = std::move(operands);
   return std::make_shared<const SymNode>(std::move(node));
 }
@@ -38,23 +45,40 @@ SymExpr make_canonical(SymOp op, std::vector<SymExpr> operands) {
   return SymExpr(make_sym_node(op, {}, std::move(operands)));
 }
 
+SymProduct split_product(const SymExpr& expr) {
+  if (expr.is_const()) return {expr.value(), {}};
+  if (expr.op() != SymOp::kMul) return {1, {&expr, 1}};
+  const std::span<const SymExpr> operands = expr.operands();
+  if (!operands.front().is_const()) return {1, operands};
+  return {operands.front().value(), operands.subspan(1)};
+}
+
+SymPower split_power(const SymExpr& factor) {
+  if (factor.op() != SymOp::kPow || !factor.operands()[1].is_const()) return {&factor, 1};
+  return {&factor.operands()[0], factor.operands()[1].value()};
+}
+
 SymExpr::SymExpr() = default;
 SymExpr::SymExpr(int64_t value) : value_(value) {}
 SymExpr::SymExpr(std::shared_ptr<const SymNode> node) : node_(std::move(node)) {}
 
-SymExpr SymExpr::symbol(std::string_view name) { return SymExpr(make_sym_node(SymOp::kSymbol, name, {})); }
+SymExpr SymExpr::symbol(std::string_view name) {
+  if (!is_legal_name(name) || name.size() > kMaxSymbolLength || is_word_of_syntax(name))
+    throw_user(kSymStage, "'" + std::string(name.substr(0, kMaxSymbolLength)) + "' cannot be the name of a symbol");
+  return SymExpr(make_sym_node(SymOp::kSymbol, name, {}));
+}
 
 bool SymExpr::is_const() const { return !node_; }
 
 int64_t SymExpr::value() const {
-  if (node_) throw_internal(kStage, "value() of '" + str() + "', which is not a constant");
+  if (node_) throw_internal(kSymStage, "value() of '" + str() + "', which is not a constant");
   return value_;
 }
 
 SymOp SymExpr::op() const { return node_ ? node_->op : SymOp::kConst; }
 
 const std::string& SymExpr::name() const {
-  if (op() != SymOp::kSymbol) throw_internal(kStage, "name() of '" + str() + "', which is not a symbol");
+  if (op() != SymOp::kSymbol) throw_internal(kSymStage, "name() of '" + str() + "', which is not a symbol");
   return node_->name;
 }
 
@@ -66,6 +90,8 @@ const std::vector<SymExpr>& SymExpr::operands() const {
 uint64_t SymExpr::hash() const { return node_ ? node_->hash : hash_mix(0, static_cast<uint64_t>(value_)); }
 
 int32_t SymExpr::depth() const { return node_ ? node_->depth : 0; }
+
+int64_t SymExpr::size() const { return node_ ? node_->size : 1; }
 
 std::vector<std::string> SymExpr::free_symbols() const {
   std::set<std::string> names;

@@ -55,6 +55,8 @@ class SymExpr {
 
   /// Longest path from this node to a leaf; 0 for a constant. Bounded, so recursion over expressions is safe.
   int32_t depth() const;
+  /// Number of nodes, counted as a tree. Bounded, like the depth.
+  int64_t size() const;
   std::string str() const;
   uint64_t hash() const;
   /// Every symbol that occurs, once each, in name order.
