@@ -80,7 +80,7 @@ class TrainStep {
  private:
   struct Impl;
   void init(torch::nn::Module& module, torch::optim::Optimizer& optimizer, StepFn fn, TrainStepOptions options, size_t arity);
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // never shared: unlike unique_ptr it lets the inline constructor see an incomplete Impl
 };
 
 namespace detail {
