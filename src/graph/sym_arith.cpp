@@ -14,12 +14,14 @@ std::optional<int64_t> in_range(bool overflow, int64_t result) {
 
 std::optional<int64_t> checked_add(int64_t a, int64_t b) {
   int64_t result = 0;
-  return in_range(__builtin_add_overflow(a, b, &result), result);
+  const bool overflow = __builtin_add_overflow(a, b, &result);
+  return in_range(overflow, result);
 }
 
 std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
   int64_t result = 0;
-  return in_range(__builtin_mul_overflow(a, b, &result), result);
+  const bool overflow = __builtin_mul_overflow(a, b, &result);
+  return in_range(overflow, result);
 }
 
 std::optional<int64_t> checked_pow(int64_t base, int64_t exponent) {
