@@ -35,6 +35,7 @@ struct SavedValue {
   graph::NodeId node = graph::kNoNode;
   int64_t bytes = 0;   ///< of the tensor, with hints for symbolic sizes; 0 for a symbol
   std::string reason;  ///< one sentence: why it is saved and not recomputed
+  bool is_input = false;  ///< an input of the step (or a constant of the graph): nothing more has to be kept
 };
 
 /// A forward value that the backward computes again.

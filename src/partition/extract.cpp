@@ -1,0 +1,122 @@
+#include "partition/extract.h"
+
+#include <algorithm>
+
+#include "partition/partition.h"
+#include "partition/remap.h"
+#include "partition/saved_values.h"
+#include "partition/tag_rules.h"
+
+namespace sapwood::partition {
+namespace {
+
+using graph::Graph;
+using graph::kNoNode;
+using graph::Node;
+using graph::NodeId;
+
+std::vector<NodeId> nodes_of(const std::vector<SavedValue>& values) {
+  std::vector<NodeId> nodes;
+  for (const SavedValue& value : values) nodes.push_back(value.node);
+  return nodes;
+}
+
+void append(std::vector<NodeId>& list, const std::vector<NodeId>& more) { list.insert(list.end(), more.begin(), more.end()); }
+
+std::vector<NodeId> with_role(const JointView& view, Role role) {
+  std::vector<NodeId> found;
+  for (const NodeId id : view.order)
+    if (view.role_of(id) == role) found.push_back(id);
+  return found;
+}
+
+/// Copies the declarations that the selected nodes refer to.
+void copy_context(const JointView& view, const Selection& selection, Graph& part) {
+  const Graph& joint = *view.graph;
+  part.producer = joint.producer;
+  part.symbols = joint.symbols;
+  for (const NodeId id : selection.nodes) {
+    const Node& node = view.node(id);
+    if (const auto op = joint.ops.find(node.target); op != joint.ops.end()) part.ops.insert(*op);
+    if (node.kind != graph::NodeKind::kGetAttr) continue;
+    if (const auto sub = joint.subgraphs.find(node.target); sub != joint.subgraphs.end()) part.subgraphs.insert(*sub);
+    if (const auto attr = joint.attributes.find(node.target); attr != joint.attributes.end()) part.attributes.insert(*attr);
+  }
+}
+
+class PartBuilder {
+ public:
+  PartBuilder(const JointView& view, const Selection& selection) : view_(view), selection_(selection), map_(view.role.size(), kNoNode) {}
+
+  Graph build(const std::string& name, bool is_backward) {
+    Graph part;
+    part.name = name;
+    copy_context(view_, selection_, part);
+    for (const NodeId id : selection_.inputs) add_input(part, id);
+    for (const NodeId id : selection_.nodes) add_copy(part, id, is_backward);
+    std::vector<NodeId> outputs;
+    for (const NodeId id : selection_.outputs) outputs.push_back(id == kNoNode ? kNoNode : map_[static_cast<size_t>(id)]);
+    part.output(outputs);
+    return part;
+  }
+
+ private:
+  void add_input(Graph& part, NodeId id) {
+    const NodeId added = part.placeholder(view_.node(id).name, view_.node(id).val);
+    part.meta(added) = view_.node(id).meta;
+    map_[static_cast<size_t>(id)] = added;
+  }
+
+  void add_copy(Graph& part, NodeId id, bool is_backward) {
+    Node copy = view_.node(id);
+    copy.users.clear();
+    remap_nodes(copy, [&](NodeId old) { return map_[static_cast<size_t>(old)]; });
+    copy.meta.autograd_backward = copy.meta.autograd_backward || is_backward;
+    map_[static_cast<size_t>(id)] = part.add(std::move(copy));
+  }
+
+  const JointView& view_;
+  const Selection& selection_;
+  std::vector<NodeId> map_;
+};
+
+Selection forward_part(const JointView& view, const Plan& plan) {
+  std::vector<NodeId> inputs = with_role(view, Role::kPrimal);
+  append(inputs, with_role(view, Role::kForwardSeed));
+  std::vector<NodeId> outputs = view.forward_outputs;
+  append(outputs, nodes_of(plan.saved));
+  append(outputs, nodes_of(plan.saved_symbols));
+  return select_nodes(view, inputs, outputs, Side::kForward);
+}
+
+Selection backward_part(const JointView& view, const Plan& plan) {
+  std::vector<NodeId> inputs = nodes_of(plan.saved_symbols);
+  append(inputs, nodes_of(plan.saved));
+  append(inputs, backward_only_inputs(view));
+  for (const NodeId id : with_role(view, Role::kPrimal))
+    if (view.is_opaque(id)) inputs.push_back(id);
+  return select_nodes(view, inputs, view.backward_outputs, Side::kBackward);
+}
+
+}  // namespace
+
+ForwardBackward extract(const Graph& joint, const Plan& plan) {
+  const JointView view = view_joint(joint, true);
+  Selection forward = forward_part(view, plan);
+  Selection backward = backward_part(view, plan);
+  if (plan.method == Method::kDefault) {
+    drop_dead_collectives(view, forward);
+    drop_dead_collectives(view, backward);
+  }
+  if (plan.method == Method::kMinCut || has_recompute_marks(view)) order_like_autograd(view, backward);
+  raise_getitems(view, forward);
+  raise_getitems(view, backward);
+  ForwardBackward parts;
+  parts.forward = PartBuilder(view, forward).build(joint.name + ".forward", false);
+  parts.forward.num_forward_outputs = joint.num_forward_outputs;
+  parts.forward.static_lifetime_inputs = joint.static_lifetime_inputs;
+  parts.backward = PartBuilder(view, backward).build(joint.name + ".backward", true);
+  return parts;
+}
+
+}  // namespace sapwood::partition

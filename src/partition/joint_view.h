@@ -1,0 +1,84 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "graph/joint_graph.h"
+#include "ops/op_table.h"
+
+namespace sapwood::partition {
+
+/// What a node is to the partitioner.
+enum class Role : uint8_t {
+  kAbsent,        ///< takes no part (erased; an optimizer node of a whole step)
+  kPrimal,        ///< input of the forward
+  kForwardSeed,   ///< random seed or offset of the forward
+  kBackwardSeed,  ///< random seed or offset of the backward
+  kTangent,       ///< incoming gradient
+  kAttribute,     ///< constant of the graph
+  kCall,
+  kOutput,
+};
+
+/// A joint graph as the partitioner reads it: flat tables indexed by NodeId, every question answered once.
+///
+/// It refers to the graph and must not outlive it. Two kinds of graph are viewed in the same way: joint graphs from AOTAutograd, and
+/// whole training steps, in which the backward has no tangents and the optimizer takes no part.
+struct JointView {
+  const graph::Graph* graph = nullptr;
+  bool whole_step = false;
+  std::vector<graph::NodeId> order;                   ///< nodes that take part, in graph order
+  std::vector<int32_t> position;                      ///< index in `order`
+  std::vector<Role> role;
+  std::vector<std::vector<graph::NodeId>> users;      ///< only those that take part
+  std::vector<std::vector<graph::NodeId>> inputs;     ///< distinct, in order of first mention
+  std::vector<const ops::OpInfo*> op;                 ///< of calls; others get an empty record
+  std::vector<graph::CheckpointPolicy> policy;        ///< starts as the node's own, then the tag rules are applied
+  std::vector<uint8_t> in_backward;                   ///< must run in the backward, whatever it reads
+  std::vector<uint8_t> in_forward;                    ///< must run in the forward
+  std::vector<uint8_t> is_static;                     ///< its storage outlives the step: free to save
+  std::vector<graph::NodeId> forward_outputs;         ///< kNoNode stands for None
+  std::vector<graph::NodeId> backward_outputs;
+
+  const graph::Node& node(graph::NodeId id) const { return (*graph)[id]; }
+  const ops::OpInfo& info(graph::NodeId id) const { return *op[static_cast<size_t>(id)]; }
+  Role role_of(graph::NodeId id) const { return role[static_cast<size_t>(id)]; }
+  const std::vector<graph::NodeId>& users_of(graph::NodeId id) const { return users[static_cast<size_t>(id)]; }
+  const std::vector<graph::NodeId>& inputs_of(graph::NodeId id) const { return inputs[static_cast<size_t>(id)]; }
+
+  bool is_call(graph::NodeId id) const { return role_of(id) == Role::kCall; }
+  bool is_input(graph::NodeId id) const { return role_of(id) == Role::kPrimal || role_of(id) == Role::kForwardSeed; }
+  bool is_getitem(graph::NodeId id) const { return is_call(id) && node(id).target == "operator.getitem"; }
+  bool is_view(graph::NodeId id) const { return info(id).remat == ops::Remat::kView; }
+  bool is_collective(graph::NodeId id) const { return node(id).target.starts_with("_c10d_functional."); }
+  /// Yields a symbolic size (or float, or boolean).
+  bool is_symbol(graph::NodeId id) const;
+  /// Yields an object that is neither tensor nor number.
+  bool is_opaque(graph::NodeId id) const;
+  bool is_tensor(graph::NodeId id) const { return node(id).tensor() != nullptr; }
+  /// The user's checkpointing asks for recomputation.
+  bool must_recompute(graph::NodeId id) const;
+  bool must_save(graph::NodeId id) const;
+  bool is_backward_tagged(graph::NodeId id) const;
+  /// A dead-code elimination must keep the node.
+  bool is_impure(graph::NodeId id) const;
+  /// `user` can be part of the loop that computes `id`.
+  bool can_fuse(graph::NodeId id, graph::NodeId user) const;
+  /// Bytes of the value, hints standing for symbols; a symbol counts 1, what isn't a tensor counts 0.
+  int64_t bytes(graph::NodeId id) const;
+
+  std::deque<ops::OpInfo> unknown_ops;  ///< owns the records of operators without a row
+};
+
+/// Views a joint graph with tangents. `users_in_graph_order` replaces the stored order of users.
+JointView view_joint(const graph::Graph& joint, bool users_in_graph_order);
+
+/// Views a whole step: what is tagged kBackward must run in the backward; values that the optimizer reads are outputs of the part
+/// that computes them; optimizer nodes take no part; every input is free to save, since it stays unchanged throughout the step.
+JointView view_step(const graph::JointGraph& step);
+
+/// Bytes of a value, hints standing for symbols.
+int64_t value_bytes(const graph::Value& value, const graph::SymbolTable& symbols);
+
+}  // namespace sapwood::partition
