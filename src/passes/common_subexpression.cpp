@@ -1,0 +1,175 @@
+#include "passes/common_subexpression.h"
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/hash.h"
+#include "ops/op_table.h"
+#include "passes/python_hash.h"
+
+namespace sapwood::passes {
+namespace {
+
+using graph::Argument;
+using graph::ArgumentList;
+using graph::Graph;
+using graph::kNoNode;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+
+/// What the pass needs to know of an operator.
+struct OperatorFacts {
+  bool never_merged = false;
+  bool is_mutable = false;
+};
+
+/// A tensor without defined content: merging two would make one write into the other.
+bool is_uninitialised(const ops::OpInfo& info) {
+  return info.packet.ends_with(".empty") || info.packet.find(".empty_") != std::string::npos ||
+         info.packet.find(".new_empty") != std::string::npos;
+}
+
+class FactTable {
+ public:
+  explicit FactTable(const Graph& graph) : graph_(graph) {}
+
+  const OperatorFacts& operator()(const Node& node) {
+    const auto known = facts_.find(node.target);
+    if (known != facts_.end()) return known->second;
+    const ops::OpInfo info = ops::describe(graph_, node);
+    return facts_.emplace(node.target, OperatorFacts{info.draws || is_uninitialised(info), info.is_mutable})
+        .first->second;
+  }
+
+ private:
+  const Graph& graph_;
+  std::unordered_map<std::string, OperatorFacts> facts_;
+};
+
+/// Hashes arguments the way upstream does: a flat list of leaves with their types, structure left out.
+class LeafHasher {
+ public:
+  explicit LeafHasher(const Node& node) {
+    text(node.target);
+    for (const Argument& arg : node.args) add(arg);
+    word(kEndOfArguments);
+    for (const auto& [key, arg] : node.kwargs) add(arg);
+  }
+  uint64_t value() const { return hash_; }
+
+ private:
+  static constexpr uint64_t kEndOfArguments = 0x5eed;
+
+  void word(uint64_t value) { hash_ = hash_mix(hash_, value); }
+  void text(std::string_view value) { word(hash_bytes(value)); }
+
+  void add(const ArgumentList& items) {
+    for (const Argument& item : items) add(item);
+  }
+
+  void add(const Argument& arg) {
+    if (const auto* list = arg.as<graph::ListArg>()) return add(list->items);
+    if (const auto* tuple = arg.as<graph::TupleArg>()) return add(tuple->items);
+    if (const auto* slice = arg.as<graph::SliceArg>()) return add(slice->bounds);
+    if (const auto* dict = arg.as<graph::DictArg>()) {
+      for (const auto& [key, item] : dict->items) add(item);
+      return;
+    }
+    word(arg.value.index());
+    std::visit([this](const auto& value) { leaf(value); }, arg.value);
+  }
+
+  void leaf(graph::NoneArg) {}
+  void leaf(const graph::NodeArg& node) { word(static_cast<uint64_t>(node.id)); }
+  void leaf(bool value) { word(value ? 1 : 0); }
+  void leaf(int64_t value) { word(static_cast<uint64_t>(python_hash(value))); }
+  void leaf(double value) { word(static_cast<uint64_t>(python_hash(value))); }
+  void leaf(const std::string& value) { text(value); }
+  void leaf(const std::complex<double>& value) {
+    leaf(value.real());
+    leaf(value.imag());
+  }
+  void leaf(graph::DType value) { word(static_cast<uint64_t>(value)); }
+  void leaf(const graph::Device& value) { text(value.str()); }
+  void leaf(graph::Layout value) { word(static_cast<uint64_t>(value)); }
+  void leaf(graph::MemoryFormat value) { word(static_cast<uint64_t>(value)); }
+  void leaf(const graph::SymExpr& value) { word(value.hash()); }
+  void leaf(const graph::OperatorArg& value) { text(value.name); }
+  void leaf(const graph::OpaqueArg& value) { text(value.repr); }
+  template <typename Container>
+  void leaf(const Container&) {}  // flattened above
+
+  uint64_t hash_ = 0;
+};
+
+bool same_call(const Node& a, const Node& b) {
+  return a.target == b.target && a.args == b.args && a.kwargs == b.kwargs;
+}
+
+/// Storages that the caller sees. Merging would make two of its tensors one.
+std::unordered_set<int32_t> output_storages(const Graph& graph) {
+  std::unordered_set<int32_t> storages;
+  for (const NodeId id : graph.output_values()) {
+    const graph::TensorMeta* tensor = id == kNoNode ? nullptr : graph[id].tensor();
+    if (tensor && tensor->storage) storages.insert(*tensor->storage);
+  }
+  return storages;
+}
+
+bool binds_unbacked_symbol(const Graph& graph, const Node& node) {
+  if (!node.meta.unbacked_bindings.empty()) return true;
+  const auto* size = node.val ? node.val->as<graph::SymIntValue>() : nullptr;
+  if (!size || size->expr.op() != graph::SymOp::kSymbol) return false;
+  const auto symbol = graph.symbols.find(size->expr.name());
+  return symbol != graph.symbols.end() && symbol->second.unbacked;
+}
+
+void put_users_in_graph_order(Graph& graph) {
+  std::vector<std::vector<NodeId>> users(graph.id_bound());
+  const std::vector<NodeId> order = graph.order();
+  for (const NodeId id : order)
+    for (const NodeId input : graph.inputs(id)) users[static_cast<size_t>(input)].push_back(id);
+  for (const NodeId id : order)
+    if (users[static_cast<size_t>(id)] != graph[id].users)
+      graph.set_user_order(id, std::move(users[static_cast<size_t>(id)]));
+}
+
+/// A call that stands for all later ones with its hash.
+struct Representative {
+  NodeId id;
+  int64_t region;
+};
+
+}  // namespace
+
+bool merge_common_subexpressions(Graph& graph) {
+  const std::unordered_set<int32_t> visible = output_storages(graph);
+  FactTable facts(graph);
+  std::unordered_map<uint64_t, Representative> first;
+  int64_t region = 0;
+  bool changed = false;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph[id];
+    if (node.kind != NodeKind::kCallFunction) continue;
+    const OperatorFacts& fact = facts(node);
+    if (fact.is_mutable) ++region;
+    const graph::TensorMeta* tensor = node.tensor();
+    const bool aliases_output = tensor && tensor->storage && visible.contains(*tensor->storage);
+    if (fact.never_merged || aliases_output || binds_unbacked_symbol(graph, node)) continue;
+    const auto [entry, fresh] = first.try_emplace(LeafHasher(node).value(), Representative{id, region});
+    if (fresh || !same_call(node, graph[entry->second.id])) continue;
+    if (entry->second.region != region) {
+      entry->second = {id, region};
+      continue;
+    }
+    graph.replace_all_uses(id, entry->second.id);
+    graph.erase(id);
+    changed = true;
+  }
+  put_users_in_graph_order(graph);
+  return changed;
+}
+
+}  // namespace sapwood::passes
