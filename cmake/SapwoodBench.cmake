@@ -3,14 +3,14 @@
 sapwood_glob(bench_common bench/common)
 if(bench_common)
   add_library(sapwood_bench_common STATIC ${bench_common})
-  sapwood_program(sapwood_bench_common)
+  sapwood_use_full_pch(sapwood_bench_common)
   target_include_directories(sapwood_bench_common PUBLIC ${PROJECT_SOURCE_DIR}/bench)
   target_link_libraries(sapwood_bench_common PUBLIC sapwood_internal)
 endif()
 
 function(sapwood_add_bench name)
   add_executable(bench_${name} ${ARGN})
-  sapwood_program(bench_${name})
+  sapwood_use_full_pch(bench_${name})
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name}
                                                  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
   target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/bench)

@@ -22,6 +22,8 @@ if(SAPWOOD_WITH_TORCH)
   endif()
   find_package(CLI11 REQUIRED)
 endif()
+find_library(DW_LIBRARY dw REQUIRED)  # elfutils: source lines of captured calls
+
 if(SAPWOOD_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()

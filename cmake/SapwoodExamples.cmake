@@ -7,7 +7,7 @@ foreach(file IN LISTS example_files)
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
                                                    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
   target_link_libraries(example_${name} PRIVATE sapwood)
-  sapwood_program(example_${name})
+  sapwood_use_full_pch(example_${name})
   if(SAPWOOD_BUILD_TESTS)
     add_test(NAME example_${name} COMMAND example_${name})
     set_tests_properties(example_${name} PROPERTIES TIMEOUT 300)

@@ -1,7 +1,8 @@
 # The three products: core library, library, command line.
 
 set(SAPWOOD_CORE_FOLDERS base graph ops passes partition)
-set(SAPWOOD_TORCH_FOLDERS interp capture runtime/exec driver)
+set(SAPWOOD_TENSOR_FOLDERS interp runtime/exec)  # narrow headers: tensors and the dispatcher
+set(SAPWOOD_MODULE_FOLDERS capture driver)       # modules and optimizers, so nearly all of libtorch
 
 # out: the .cpp files of src/<folder> for each folder named.
 function(sapwood_glob out)
@@ -30,12 +31,6 @@ function(sapwood_instruction_sets)
   endforeach()
 endfunction()
 
-# Headers and libraries that code inside the project may use, on top of the public ones.
-function(sapwood_internal_interface target)
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
-                                              $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-endfunction()
-
 # fmt is used header-only: libtorch ships another version of its headers, which translation units with torch includes see
 # first; each version has its own inline namespace.
 function(sapwood_add_core)
@@ -45,34 +40,59 @@ function(sapwood_add_core)
   add_library(sapwood_core STATIC ${files})
   set_target_properties(sapwood_core PROPERTIES POSITION_INDEPENDENT_CODE ON)
   sapwood_compile_options(sapwood_core)
-  sapwood_internal_interface(sapwood_core)
+  target_include_directories(sapwood_core PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(sapwood_core SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_link_libraries(sapwood_core PUBLIC fmt::fmt-header-only nlohmann_json::nlohmann_json
                                      PRIVATE zstd::libzstd_shared ${XXHASH_LIBRARY} Threads::Threads)
 endfunction()
 
-# `sapwood` is shared, so that whoever links it needs libtorch and nothing else. It holds the whole core, once: targets
-# inside the project that use internals link `sapwood` and take only the headers of `sapwood_core`.
-function(sapwood_add_library)
-  list(TRANSFORM SAPWOOD_TORCH_FOLDERS PREPEND src/ OUTPUT_VARIABLE folders)
+# torch/torch.h is the most expensive header there is. Precompiled once, it serves the folders of the library that need modules
+# and optimizers, and all programs: tests, examples, benchmarks. What gets it with `sapwood_use_full_pch` must not
+# change optimisation, language flags or position independence, or the compiler refuses it.
+function(sapwood_add_full_pch)
+  file(WRITE ${PROJECT_BINARY_DIR}/full_pch.cpp "")
+  add_library(sapwood_full_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/full_pch.cpp)
+  sapwood_compile_options(sapwood_full_pch)
+  target_compile_options(sapwood_full_pch PRIVATE -fPIC)
+  target_link_libraries(sapwood_full_pch PRIVATE torch)
+  target_precompile_headers(sapwood_full_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/full_pch.h)
+endfunction()
+
+function(sapwood_use_full_pch target)
+  sapwood_compile_options(${target})
+  target_compile_options(${target} PRIVATE -fPIC)
+  target_precompile_headers(${target} REUSE_FROM sapwood_full_pch)
+endfunction()
+
+# The sources of some folders, compiled but not linked, as `target`.
+function(sapwood_add_objects target)
+  list(TRANSFORM ARGN PREPEND src/ OUTPUT_VARIABLE folders)
   sapwood_glob(files ${folders})
-  if(NOT files)
-    file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
-    set(files ${PROJECT_BINARY_DIR}/empty.cpp)
-  endif()
   sapwood_instruction_sets(${files})
-  add_library(sapwood SHARED ${files})
+  add_library(${target} OBJECT ${files})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${target} PRIVATE torch fmt::fmt-header-only nlohmann_json::nlohmann_json)
+endfunction()
+
+# `sapwood` is shared, so that whoever links it needs libtorch and nothing else. It holds the whole core, once: targets
+# inside the project that use internals link `sapwood_internal`, which is `sapwood` and the headers of the core.
+function(sapwood_add_library)
+  sapwood_add_objects(sapwood_tensor_objects ${SAPWOOD_TENSOR_FOLDERS})
+  sapwood_compile_options(sapwood_tensor_objects)
+  set_target_properties(sapwood_tensor_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_precompile_headers(sapwood_tensor_objects PRIVATE ${PROJECT_SOURCE_DIR}/cmake/tensor_pch.h)
+  sapwood_add_objects(sapwood_module_objects ${SAPWOOD_MODULE_FOLDERS})
+  sapwood_use_full_pch(sapwood_module_objects)
+
+  add_library(sapwood SHARED $<TARGET_OBJECTS:sapwood_tensor_objects> $<TARGET_OBJECTS:sapwood_module_objects>)
   add_library(sapwood::sapwood ALIAS sapwood)
-  sapwood_compile_options(sapwood)
-  set_target_properties(sapwood PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION
-                                           ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  set_target_properties(sapwood PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                           SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_include_directories(sapwood PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-                                            $<INSTALL_INTERFACE:include>
-                                     PRIVATE ${PROJECT_SOURCE_DIR}/src)
+                                            $<INSTALL_INTERFACE:include>)
   target_compile_features(sapwood PUBLIC cxx_std_20)
   target_link_libraries(sapwood PUBLIC torch
                                 PRIVATE $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,sapwood_core>>)
-  target_precompile_headers(sapwood PRIVATE ${PROJECT_SOURCE_DIR}/cmake/torch_pch.h)
 
   add_library(sapwood_internal INTERFACE)
   target_include_directories(sapwood_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -89,19 +109,4 @@ function(sapwood_add_cli)
   set_target_properties(sapwood_cli PROPERTIES OUTPUT_NAME sapwood RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   target_include_directories(sapwood_cli PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(sapwood_cli PRIVATE sapwood_internal CLI11::CLI11)
-endfunction()
-
-# Programs as a user writes them (tests, examples, benchmarks) include torch/torch.h, the most expensive header there is. It
-# is precompiled once; `sapwood_program` gives it to a target, which must not change optimisation or language flags.
-function(sapwood_add_program_pch)
-  file(WRITE ${PROJECT_BINARY_DIR}/program_pch.cpp "")
-  add_library(sapwood_program_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/program_pch.cpp)
-  sapwood_compile_options(sapwood_program_pch)
-  target_link_libraries(sapwood_program_pch PRIVATE sapwood_internal)
-  target_precompile_headers(sapwood_program_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/program_pch.h)
-endfunction()
-
-function(sapwood_program target)
-  sapwood_compile_options(${target})
-  target_precompile_headers(${target} REUSE_FROM sapwood_program_pch)
 endfunction()

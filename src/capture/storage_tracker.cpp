@@ -1,0 +1,247 @@
+#include "capture/storage_tracker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "capture/convert.h"
+
+namespace sapwood::capture {
+namespace {
+
+using graph::Argument;
+using graph::ArgumentList;
+using graph::kNoNode;
+using graph::NodeId;
+
+/// Metadata of a value with this geometry in storage `storage`; everything else as in `like`.
+graph::TensorMeta meta_of(const Geometry& geometry, const graph::TensorMeta& like, int32_t storage) {
+  graph::TensorMeta meta = like;
+  meta.storage = storage;
+  if (storage != like.storage)
+    meta.storage_bytes = graph::SymExpr(geometry.end() * static_cast<int64_t>(c10::elementSize(geometry.dtype)));
+  meta.dtype = to_dtype(geometry.dtype);
+  meta.shape.assign(geometry.sizes.begin(), geometry.sizes.end());
+  meta.stride.emplace(geometry.strides.begin(), geometry.strides.end());
+  meta.offset = graph::SymExpr(geometry.offset);
+  return meta;
+}
+
+bool same_layout(const Geometry& a, const Geometry& b) {
+  if (a.sizes != b.sizes || a.dtype != b.dtype) return false;
+  for (size_t i = 0; i < a.sizes.size(); ++i)
+    if (a.sizes[i] != 1 && a.strides[i] != b.strides[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+Geometry Geometry::of(const at::Tensor& tensor) {
+  return {tensor.sizes().vec(), tensor.strides().vec(), tensor.storage_offset(), tensor.scalar_type()};
+}
+
+int64_t Geometry::numel() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()); }
+
+bool Geometry::is_contiguous() const {
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] != 1 && strides[i] != expected) return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+int64_t Geometry::end() const {
+  int64_t last = offset;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return offset;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  return last + 1;
+}
+
+void StorageTracker::declare(const at::Tensor& tensor, graph::InputRole role, std::string name, int64_t index) {
+  if (!tensor.defined() || !tensor.has_storage() || knows(tensor)) return;
+  State& state = state_of(tensor);
+  state.declared = tensor;
+  state.role = role;
+  state.name = std::move(name);
+  state.index = index;
+}
+
+StorageTracker::State& StorageTracker::state_of(const at::Tensor& tensor) {
+  if (!tensor.has_storage())
+    throw_unsupported("capture", "a tensor that isn't strided (sparse, mkldnn) has no storage to follow");
+  if (tensor.is_conj() || tensor.is_neg())
+    throw_unsupported("capture", "a lazily conjugated or negated tensor can't be recorded; call resolve_conj() / resolve_neg()");
+  c10::StorageImpl* key = tensor.storage().unsafeGetStorageImpl();
+  auto found = states_.find(key);
+  if (found != states_.end()) return found->second;
+  const auto strong = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(key);
+  return states_.emplace(key, State(c10::weak_intrusive_ptr<c10::StorageImpl>(strong))).first->second;
+}
+
+NodeId StorageTracker::insert_placeholder(graph::InputRole role, std::string name, int64_t index, graph::Value val, const at::Tensor& tensor) {
+  graph::Graph& graph = joint_.graph;
+  const NodeId before = last_placeholder_ == kNoNode ? graph.first() : graph[last_placeholder_].next;
+  graph.set_insertion_point(before);
+  const auto wanted = fmt::format("{}_{}", graph::input_role_name(role), joint_.inputs.size() + 1);
+  const NodeId node = graph.placeholder(graph.unique_name(wanted), std::move(val));
+  graph.set_insertion_point(kNoNode);
+  last_placeholder_ = node;
+  graph.meta(node).partitioner_tag = graph::PartitionerTag::kForward;
+  graph.meta(node).desc = {name};
+  joint_.inputs.push_back({node, role, index, std::move(name)});
+  placeholder_tensors_.push_back(tensor);
+  return node;
+}
+
+NodeId StorageTracker::add_scalar(std::string name, double value, int64_t index) {
+  graph::SymFloatValue val{name, value};
+  return insert_placeholder(graph::InputRole::kScalar, std::move(name), index, std::move(val), {});
+}
+
+void StorageTracker::make_placeholder(State& state) {
+  const at::Tensor tensor = std::exchange(state.declared, at::Tensor());
+  state.placeholder = insert_placeholder(state.role, state.name, state.index, tensor_meta(tensor, fresh_storage()), tensor);
+  state.views.push_back({Geometry::of(tensor), state.placeholder, state.version});
+  state.base_node_offset = tensor.storage_offset();
+}
+
+NodeId StorageTracker::read(const at::Tensor& tensor) {
+  State& state = state_of(tensor);
+  if (state.views.empty()) {
+    if (!state.declared.defined()) {
+      if (tensor.requires_grad())
+        throw_unsupported("capture", "reads a tensor that needs a gradient but is neither a parameter of the module nor of the optimizer");
+      state.declared = tensor.detach();
+    }
+    make_placeholder(state);
+  }
+  return current(state, find_or_add_view(state, Geometry::of(tensor)));
+}
+
+size_t StorageTracker::find_or_add_view(State& state, const Geometry& geometry) {
+  for (size_t i = 0; i < state.views.size(); ++i)
+    if (state.views[i].geometry == geometry) return i;
+  state.views.push_back({geometry, kNoNode, 0, -1, kNoNode, -1});
+  return state.views.size() - 1;
+}
+
+NodeId StorageTracker::current(State& state, size_t index) {
+  const View& view = state.views[index];
+  if (view.node != kNoNode && view.version == state.version) return view.node;
+  if (index == 0) throw_internal("capture", "the base of a storage is out of date");
+  const NodeId node = remake(state, view);
+  state.views[index].node = node;
+  state.views[index].version = state.version;
+  return node;
+}
+
+NodeId StorageTracker::remake(State& state, View view) {
+  graph::Graph& graph = joint_.graph;
+  if (view.parent < 0) {
+    const int64_t offset = view.geometry.offset - state.views[0].geometry.offset + state.base_node_offset;
+    if (view.geometry.dtype != state.views[0].geometry.dtype)
+      throw_unsupported("capture", "memory is read under two dtypes through a view that the recorder didn't see being made");
+    const NodeId base = current(state, 0);
+    const graph::TensorMeta& like = *graph[base].tensor();
+    return graph.call("aten.as_strided.default",
+                      {Argument::node(base), Argument::ints(view.geometry.sizes), Argument::ints(view.geometry.strides), offset},
+                      meta_of(view.geometry, like, *like.storage));
+  }
+  const graph::Node origin = graph[view.origin];
+  const NodeId parent = current(state, static_cast<size_t>(view.parent));
+  const graph::TensorMeta like = *graph[parent].tensor();
+  const graph::TensorMeta meta = meta_of(view.geometry, like, *like.storage);
+  ArgumentList args = origin.args;
+  args[0] = Argument::node(parent);
+  NodeId node = graph.call(origin.target, std::move(args), view.item < 0 ? graph::Value(meta) : *origin.val);
+  graph.set_kwargs(node, origin.kwargs);
+  graph.meta(node) = origin.meta;
+  if (view.item >= 0) {
+    const NodeId tuple = node;
+    node = graph.call("operator.getitem", {Argument::node(tuple), view.item}, meta);
+    graph.meta(node) = origin.meta;
+  }
+  return node;
+}
+
+NodeId StorageTracker::emit_fresh(std::string_view target, ArgumentList args, const Geometry& result) {
+  graph::Graph& graph = joint_.graph;
+  const graph::TensorMeta like = *graph[args[0].as<graph::NodeArg>()->id].tensor();
+  return graph.call(target, std::move(args), meta_of(result, like, fresh_storage()));
+}
+
+void StorageTracker::define(const at::Tensor& tensor, NodeId node) {
+  State& state = state_of(tensor);
+  state.views.clear();
+  state.views.push_back({Geometry::of(tensor), node, state.version});
+  state.base_node_offset = tensor.storage_offset();
+}
+
+void StorageTracker::define_view(const at::Tensor& tensor, const at::Tensor& parent, NodeId node, int64_t item) {
+  State& state = state_of(tensor);
+  const auto parent_index = static_cast<int64_t>(find_or_add_view(state, Geometry::of(parent)));
+  const size_t index = find_or_add_view(state, Geometry::of(tensor));
+  View& view = state.views[index];
+  if (index == 0 || (view.node != kNoNode && view.version == state.version)) return;
+  graph::Graph& graph = joint_.graph;
+  NodeId origin = node;
+  if (item >= 0) origin = graph[node].args[0].as<graph::NodeArg>()->id;
+  const bool replayable = parent_index != static_cast<int64_t>(index) && !graph[origin].args.empty() && graph[origin].args[0].as<graph::NodeArg>() != nullptr;
+  view.node = node;
+  view.version = state.version;
+  if (replayable) {
+    view.parent = parent_index;
+    view.origin = origin;
+    view.item = item;
+  }
+}
+
+void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry& node_geometry) {
+  const NodeId before = read(tensor);
+  State& state = state_of(tensor);
+  const Geometry written = Geometry::of(tensor);
+  const Geometry base = state.views[0].geometry;
+  const bool direct = same_layout(written, node_geometry);
+  NodeId new_base = node;
+  int64_t new_offset = node_geometry.offset;
+  if (written == base) {
+    if (!direct) {
+      new_base = emit_fresh("aten.copy.default", {Argument::node(before), Argument::node(node)}, base);
+      new_offset = 0;
+    }
+  } else if (direct && written.is_contiguous() && base.is_contiguous() && written.numel() == base.numel() && written.dtype == base.dtype) {
+    Geometry flat = base;
+    flat.offset = node_geometry.offset;
+    const graph::TensorMeta like = *joint_.graph[node].tensor();
+    new_base = joint_.graph.call("aten.view.default", {Argument::node(node), Argument::ints(base.sizes)}, meta_of(flat, like, *like.storage));
+  } else {
+    if (written.offset < base.offset || written.end() > base.end() || written.dtype != base.dtype)
+      throw_unsupported("capture", "memory is written outside of the tensor through which the step first saw it");
+    const int64_t offset = written.offset - base.offset + state.base_node_offset;
+    new_base = emit_fresh("aten.as_strided_scatter.default",
+                    {Argument::node(current(state, 0)), Argument::node(node), Argument::ints(written.sizes), Argument::ints(written.strides), offset}, base);
+    new_offset = state.base_node_offset;
+  }
+  ++state.version;
+  state.views[0].node = new_base;
+  state.views[0].version = state.version;
+  state.base_node_offset = new_offset;
+}
+
+std::vector<StorageTracker::Written> StorageTracker::written_inputs() const {
+  std::vector<Written> result;
+  for (const auto& [key, state] : states_) {
+    if (state.placeholder == kNoNode || state.version == 0) continue;
+    for (size_t i = 0; i < joint_.inputs.size(); ++i)
+      if (joint_.inputs[i].node == state.placeholder) result.push_back({state.placeholder, placeholder_tensors_[i]});
+  }
+  std::sort(result.begin(), result.end(), [](const Written& a, const Written& b) { return a.placeholder < b.placeholder; });
+  return result;
+}
+
+}  // namespace sapwood::capture

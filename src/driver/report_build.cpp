@@ -1,0 +1,51 @@
+#include "driver/report_build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sapwood::driver {
+namespace {
+
+std::string shape_text(const graph::Node& node) {
+  const graph::TensorMeta* tensor = node.tensor();
+  if (tensor == nullptr) return "";
+  std::string sizes;
+  for (const graph::SymExpr& size : tensor->shape) sizes += (sizes.empty() ? "" : ", ") + size.str();
+  return fmt::format("{}[{}]", graph::dtype_name(tensor->dtype), sizes);
+}
+
+}  // namespace
+
+void describe(const CompiledStep& compiled, SignatureReport& report) {
+  const graph::Graph& graph = compiled.step().graph;
+  std::map<std::string, int64_t> counts;
+  for (const graph::NodeId id : graph.order()) {
+    const graph::Node& node = graph[id];
+    if (node.kind != graph::NodeKind::kCallFunction) continue;
+    ++report.nodes;
+    ++counts[node.target];
+    if (node.meta.partitioner_tag == graph::PartitionerTag::kForward) ++report.forward_nodes;
+    if (node.meta.partitioner_tag == graph::PartitionerTag::kBackward) ++report.backward_nodes;
+    if (node.meta.partitioner_tag == graph::PartitionerTag::kOptimizer) ++report.optimizer_nodes;
+  }
+  report.ops.assign(counts.begin(), counts.end());
+  std::stable_sort(report.ops.begin(), report.ops.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const partition::SavedValue& saved : compiled.plan().saved) {
+    const graph::Node& node = graph[saved.node];
+    if (node.kind == graph::NodeKind::kPlaceholder) continue;  // inputs and parameters are there anyway
+    report.saved.push_back({node.name, shape_text(node), saved.bytes, saved.reason, node.meta.stack_trace});
+  }
+  for (const partition::RecomputedValue& value : compiled.plan().recomputed) report.recomputed.push_back(graph[value.node].name);
+  const exec::MemoryReport& memory = compiled.executable().memory();
+  report.compiled = true;
+  report.saved_bytes = compiled.plan().saved_bytes();
+  report.peak_live_bytes = memory.peak_live_bytes;
+  report.arena_bytes = memory.arena_bytes;
+  report.live_bytes = memory.live_bytes;
+  report.launches = compiled.executable().launches();
+  report.fused_nodes = compiled.executable().fused_nodes();
+}
+
+}  // namespace sapwood::driver

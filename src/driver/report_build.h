@@ -1,0 +1,11 @@
+#pragma once
+
+#include "driver/compiled_step.h"
+#include "sapwood/report.h"
+
+namespace sapwood::driver {
+
+/// Fills in what there is to say about a compiled step: counts, saved and recomputed values with reasons, memory.
+void describe(const CompiledStep& compiled, SignatureReport& report);
+
+}  // namespace sapwood::driver

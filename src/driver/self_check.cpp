@@ -1,0 +1,145 @@
+#include "driver/self_check.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+#include <ATen/Functions.h>
+#include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "capture/value_hash.h"
+#include "passes/dead_code.h"
+
+namespace sapwood::driver {
+namespace {
+
+using Tensors = TrainStep::Tensors;
+
+at::Tensor generator_state() {
+  const at::Generator& generator = at::detail::getDefaultCPUGenerator();
+  const std::scoped_lock lock(generator.mutex());
+  return generator.get_state();
+}
+
+void set_generator_state(const at::Tensor& state) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::scoped_lock lock(generator.mutex());
+  generator.set_state(state);
+}
+
+/// All that a step changes, copied, so that it can be put back or compared.
+struct Snapshot {
+  std::vector<NamedTensor> live;
+  std::vector<at::Tensor> copies;
+  std::vector<std::pair<at::Tensor, at::Tensor>> grads;  // parameter, its gradient (maybe undefined)
+  at::Tensor generator;
+
+  Snapshot(const CompiledStep& compiled, const StepParts& parts, const Tensors& inputs)
+      : live(compiled.written_tensors(inputs)), generator(generator_state()) {
+    for (const NamedTensor& t : live) copies.push_back(t.tensor.detach().clone());
+    for (const NamedTensor& p : named_parameters(parts)) grads.emplace_back(p.tensor, p.tensor.grad());
+  }
+
+  void restore() const {
+    const at::NoGradGuard no_grad;
+    for (size_t i = 0; i < live.size(); ++i) at::Tensor(live[i].tensor).detach().copy_(copies[i]);
+    for (const auto& [parameter, grad] : grads) parameter.mutable_grad() = grad;
+    set_generator_state(generator);
+  }
+};
+
+/// Largest absolute difference of two tensors; infinite if shapes, dtypes or NaN patterns differ. 0 exactly if the bits are equal.
+double difference(const at::Tensor& a, const at::Tensor& b) {
+  if (a.defined() != b.defined()) return INFINITY;
+  if (!a.defined() || capture::value_hash(a) == capture::value_hash(b)) return 0;
+  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return INFINITY;
+  const at::Tensor x = a.detach().to(at::kDouble), y = b.detach().to(at::kDouble);
+  const double largest = (x - y).abs().max().item<double>();
+  return std::isnan(largest) ? INFINITY : largest;
+}
+
+bool is_close(const at::Tensor& a, double largest) {
+  if (largest == 0) return true;
+  if (at::get_num_threads() == 1 || !a.is_floating_point()) return false;
+  const double scale = a.numel() == 0 ? 0 : a.detach().abs().max().to(at::kDouble).item<double>();
+  return largest <= 1e-4 * std::max(scale, 1e-3);
+}
+
+struct Comparison {
+  double largest = 0;
+  std::string first;  // name of the first result that differs
+
+  void add(const std::string& name, const at::Tensor& eager, const at::Tensor& replayed) {
+    const double d = difference(eager, replayed);
+    largest = std::max(largest, d);
+    if (!is_close(eager, d) && first.empty()) first = fmt::format("{} (largest difference {:.3g})", name, d);
+  }
+};
+
+/// The first node at which two recordings of a step part ways in what they call: the step function hides state.
+std::string first_structural_difference(const graph::JointGraph& captured, const graph::JointGraph& now) {
+  const auto a = captured.graph.order(), b = now.graph.order();
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const graph::Node &x = captured.graph[a[i]], &y = now.graph[b[i]];
+    if (x.target == y.target && x.args == y.args && x.kwargs == y.kwargs) continue;
+    const std::string at = x.meta.stack_trace.empty() ? "" : " at " + x.meta.stack_trace;
+    return fmt::format("node %{} ({}){}: this step calls {} there, or calls it with other constants", x.name, x.target, at, y.target);
+  }
+  return a.size() == b.size() ? "" : fmt::format("the captured step has {} nodes, this one {}", a.size(), b.size());
+}
+
+/// The first node whose value in a replay isn't the one of the eager run.
+std::string first_value_difference(CompiledStep& compiled, const capture::Recording& eager, const Tensors& inputs) {
+  std::unordered_map<std::string, uint64_t> expected;
+  for (const graph::NodeId id : eager.step.graph.order())
+    if (static_cast<size_t>(id) < eager.value_hashes.size()) expected[eager.step.graph[id].name] = eager.value_hashes[static_cast<size_t>(id)];
+  std::string first;
+  compiled.replay_observed(inputs, [&](const graph::Node& node, const c10::IValue& value) {
+    const auto found = expected.find(node.name);
+    if (!first.empty() || found == expected.end() || found->second == 0 || !value.isTensor()) return;
+    if (capture::value_hash(value.toTensor()) == found->second) return;
+    first = fmt::format("node %{} ({})", node.name, node.target);
+    if (!node.meta.stack_trace.empty()) first += " at " + node.meta.stack_trace;
+  });
+  return first;
+}
+
+}  // namespace
+
+CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const Tensors& inputs, MicroStep micro) {
+  CheckResult result;
+  const Snapshot before(compiled, parts, inputs);
+  const Tensors replayed = compiled.replay(inputs);
+  const Snapshot after(compiled, parts, inputs);
+  before.restore();
+
+  capture::Recording eager = record_step(parts, inputs, micro, {.hash_values = true, .locate_sources = false}, result.outputs);
+  Comparison comparison;
+  for (size_t i = 0; i < result.outputs.size(); ++i) comparison.add(fmt::format("output {}", i), result.outputs[i], replayed[i]);
+  for (size_t i = 0; i < after.live.size(); ++i) comparison.add(after.live[i].name, after.live[i].tensor, after.copies[i]);
+  for (const auto& [parameter, grad] : after.grads)
+    if (grad.defined() && parameter.grad().defined()) comparison.add("a gradient", parameter.grad(), grad);
+  comparison.add("the state of the random generator", generator_state(), after.generator);
+  result.largest_difference = comparison.largest;
+  result.equal = comparison.first.empty();
+  if (result.equal) return result;
+
+  std::string node;
+  if (!eager.failure.empty()) node = eager.failure;
+  else passes::remove_dead_nodes(eager.step.graph);
+  if (node.empty()) node = first_structural_difference(compiled.step(), eager.step);
+  if (node.empty()) {
+    const Snapshot now(compiled, parts, inputs);
+    before.restore();
+    node = first_value_difference(compiled, eager, inputs);
+    now.restore();
+  }
+  result.difference = fmt::format("{} differs from eager; first: {}", comparison.first, node.empty() ? "no single node" : node);
+  return result;
+}
+
+}  // namespace sapwood::driver

@@ -1,0 +1,88 @@
+#include "driver/signature.h"
+
+#include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
+#include <c10/core/DefaultDtype.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/anomaly_mode.h>
+
+#include "capture/convert.h"
+
+namespace sapwood::driver {
+namespace {
+
+void append_tensor(const at::Tensor& t, Signature& key) {
+  if (!t.defined()) return key.push_back(-1);
+  key.push_back(static_cast<int64_t>(t.scalar_type()) | static_cast<int64_t>(t.layout()) << 8 | static_cast<int64_t>(t.requires_grad()) << 16 |
+                static_cast<int64_t>(t.device().type()) << 24 | static_cast<int64_t>(t.device().index()) << 32);
+  key.push_back(t.dim());
+  if (t.layout() != at::kStrided) return;
+  key.insert(key.end(), t.sizes().begin(), t.sizes().end());
+  key.insert(key.end(), t.strides().begin(), t.strides().end());
+}
+
+/// Which inputs share a storage, and how they lie in it.
+void append_aliasing(const TrainStep::Tensors& inputs, Signature& key) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (!inputs[i].defined() || !inputs[k].defined() || !inputs[i].has_storage() || !inputs[k].has_storage()) continue;
+      if (!inputs[i].is_alias_of(inputs[k])) continue;
+      key.insert(key.end(), {static_cast<int64_t>(i), static_cast<int64_t>(k), inputs[i].storage_offset(), inputs[k].storage_offset()});
+    }
+  }
+}
+
+void append_module(const torch::nn::Module& module, bool with_gradients, Signature& key) {
+  key.push_back(reinterpret_cast<int64_t>(&module));
+  key.push_back(module.is_training());
+  for (const auto& item : module.named_parameters(/*recurse=*/false)) {
+    key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
+    append_tensor(item.value(), key);
+    if (with_gradients) key.push_back(item.value().grad().defined());
+  }
+  for (const auto& item : module.named_buffers(/*recurse=*/false)) {
+    key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
+    append_tensor(item.value(), key);
+  }
+  for (const auto& child : module.children()) append_module(*child, with_gradients, key);
+}
+
+void append_modes(Signature& key) {
+  key.push_back(c10::GradMode::is_enabled() | c10::InferenceMode::is_enabled() << 1 | at::autocast::is_autocast_enabled(at::kCPU) << 2 |
+                torch::autograd::AnomalyMode::is_enabled() << 3 | at::globalContext().deterministicAlgorithms() << 4 |
+                at::globalContext().userEnabledMkldnn() << 5);
+  key.push_back(static_cast<int64_t>(at::autocast::get_autocast_dtype(at::kCPU)));
+  key.push_back(static_cast<int64_t>(c10::get_default_dtype_as_scalartype()));
+}
+
+}  // namespace
+
+void compute_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro, Signature& key) {
+  key.clear();
+  key.push_back(micro.first | micro.last << 1);
+  append_modes(key);
+  key.push_back(static_cast<int64_t>(inputs.size()));
+  for (const at::Tensor& input : inputs) append_tensor(input, key);
+  append_aliasing(inputs, key);
+  append_module(*parts.module, /*with_gradients=*/!micro.first, key);
+}
+
+void append_update_structure(const StepParts& parts, MicroStep micro, Signature& key) {
+  if (micro.last && parts.program != nullptr) parts.program->append_structure(key);
+}
+
+std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro) {
+  std::string text;
+  for (const at::Tensor& t : inputs) {
+    if (!text.empty()) text += ", ";
+    text += t.defined() ? fmt::format("{}[{}]", graph::dtype_name(capture::to_dtype(t.scalar_type())), fmt::join(t.sizes(), ", ")) : "undefined";
+  }
+  text += parts.module->is_training() ? "; train" : "; eval";
+  if (!micro.last) text += micro.first ? ", first of accumulation" : ", accumulates";
+  else if (!micro.first) text += ", last of accumulation";
+  return text;
+}
+
+}  // namespace sapwood::driver

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/eager_step.h"
+
+namespace sapwood::driver {
+
+/// All that a compiled step depends on besides values: shapes, strides, dtypes, devices, requires_grad and aliasing of the inputs, identity and layout of
+/// parameters and buffers, training flags, the optimizer's structure, and the thread's modes. Equal keys may share a compiled step.
+using Signature = std::vector<int64_t>;
+
+/// Fills `key` (its memory is reused) with all but the optimizer. Thread count is left out on purpose: replays don't depend on it.
+void compute_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro, Signature& key);
+
+/// Appends the structure of the update, last: state may be born in a step, so a captured step is filed under the structure after it.
+void append_update_structure(const StepParts& parts, MicroStep micro, Signature& key);
+
+/// For people: "float32[12, 64], int64[12, 64]; train".
+std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro);
+
+}  // namespace sapwood::driver
