@@ -135,7 +135,10 @@ void initialise_gpt(Model& model, int64_t layers) {
 Workload make_workload(std::string_view id, const WorkloadOptions& options) {
   const Recipe& recipe = find_recipe(id);
   const SeedScope seed(1000 + static_cast<uint64_t>(id[1] - '0'));
-  Workload workload{.id = std::string(id), .name = std::string(recipe.name), .model = recipe.model()};
+  Workload workload;
+  workload.id = id;
+  workload.name = recipe.name;
+  workload.model = recipe.model();
   const int64_t batch = options.batch > 0 ? options.batch : recipe.batch;
   for (int i = 0; i < 4; ++i) workload.batches.push_back(recipe.data(batch));
   if (options.data) load_values(workload, *options.data / (workload.id + ".npz"));

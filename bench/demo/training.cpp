@@ -26,7 +26,10 @@ Workload make_training(const TextDataset& text, const DemoOptions& options) {
   shape.vocabulary = text.vocabulary();
   auto model = std::make_shared<Gpt>(shape);
   initialise_gpt(*model, shape.layers);
-  Workload workload{.id = "demo", .name = "chargpt", .model = model};
+  Workload workload;
+  workload.id = "demo";
+  workload.name = "chargpt";
+  workload.model = model;
   workload.batches = text.training_batches(options.steps, options.batch, shape.context);
   const auto adamw = torch::optim::AdamWOptions(1e-3).weight_decay(0.01);
   workload.optimizer = std::make_unique<torch::optim::AdamW>(model->parameters(), adamw);
