@@ -1,7 +1,6 @@
 # The front door. Each target does all the set-up that it needs.
 
 PRESET ?= release
-DEMO   ?= quickstart
 BUILD  := build/$(PRESET)
 JOBS   ?= $(shell tools/jobs.sh)
 PYTHON ?= python3
@@ -24,23 +23,18 @@ configure: setup
 build: configure  ## library, command line, tests, examples and benchmarks, into build/release (PRESET=dev: with asserts)
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: configure  ## build and run one example (DEMO=<name>; default: quickstart)
-	@cmake --build $(BUILD) -j $(JOBS) --target example_$(DEMO)
-	@$(BUILD)/examples/$(DEMO)
+demo: configure  ## train a small GPT with LibTorch eager and with Sapwood, and compare (ARGS="--steps 100")
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_demo
+	@$(BUILD)/bench/demo $(ARGS)
 
 test: build  ## build everything and run every test
 	@$(PYTHON) tools/run_tests.py $(BUILD) --jobs $(JOBS)
 
 bench: build  ## build and run the benchmarks
-	@for bench in $(BUILD)/bench/*; do [ -x $$bench ] && [ ! -d $$bench ] || continue; echo "== $$bench"; $$bench || exit 1; done
+	@for bench in $$(ls $(BUILD)/bench | grep -v '^demo$$'); do echo "== $$bench"; $(BUILD)/bench/$$bench $(ARGS) || exit 1; done
 
 check: setup-dev configure  ## layers, house numbers, machine paths, formatting and clang-tidy of changed files
-	@$(PYTHON) tools/check_layers.py
-	@$(PYTHON) tools/check_house.py
-	@$(PYTHON) tools/check_paths.py
-	@$(PYTHON) tools/check_snippets.py
-	@$(PYTHON) tools/check_format.py
-	@$(PYTHON) tools/check_tidy.py $(BUILD)
+	@status=0; for check in layers house paths snippets format tidy; do $(PYTHON) tools/check_$$check.py $(BUILD) || status=1; done; exit $$status
 
 format: setup-dev  ## format every source file
 	@$(PYTHON) tools/check_format.py --all --fix

@@ -27,6 +27,9 @@ function(sapwood_add_tests target library)
   endif()
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES TIMEOUT 900)
+  if(NOT library STREQUAL "sapwood_core")
+    set_tests_properties(${target} PROPERTIES PROCESSORS 2)  # libtorch's threads stall where a core is taken
+  endif()
 endfunction()
 
 sapwood_add_tests(sapwood_core_test sapwood_core ${SAPWOOD_TEST_FOLDERS_CORE})
