@@ -81,24 +81,54 @@ Number evaluate(const Tree& tree, const std::vector<int64_t>& symbols) {
   const auto quotient = [&] { return v[0] / v[1] - ((v[0] % v[1] != 0 && (v[0] < 0) != (v[1] < 0)) ? 1 : 0); };
   __int128 result = v[0];
   switch (tree.op) {
-    case SymOp::kAdd: for (size_t i = 1; i < v.size(); ++i) result += v[i]; return result;
-    case SymOp::kMul: for (size_t i = 1; i < v.size(); ++i) { result *= v[i]; if (i == 1 && v.size() > 2 && (result > (__int128{1} << 62) || result < -(__int128{1} << 62))) return std::nullopt; } return result;
-    case SymOp::kMin: for (const __int128 x : v) result = std::min(result, x); return result;
-    case SymOp::kMax: for (const __int128 x : v) result = std::max(result, x); return result;
-    case SymOp::kPow: result = 1; for (int i = 0; i < v[1]; ++i) result *= v[0]; return result;
-    case SymOp::kFloorDiv: if (v[1] == 0) return std::nullopt; return quotient();
-    case SymOp::kMod: if (v[1] == 0) return std::nullopt; return v[0] - quotient() * v[1];
-    case SymOp::kWhere: return v[0] != 0 ? v[1] : v[2];
-    case SymOp::kNot: return v[0] == 0;
-    case SymOp::kAnd: return v[0] != 0 && v[1] != 0;
-    case SymOp::kOr: return v[0] != 0 || v[1] != 0;
-    case SymOp::kEq: return v[0] == v[1];
-    case SymOp::kNe: return v[0] != v[1];
-    case SymOp::kLt: return v[0] < v[1];
-    case SymOp::kLe: return v[0] <= v[1];
-    case SymOp::kGt: return v[0] > v[1];
-    case SymOp::kGe: return v[0] >= v[1];
-    default: return std::nullopt;
+    case SymOp::kAdd:
+      for (size_t i = 1; i < v.size(); ++i) result += v[i];
+      return result;
+    case SymOp::kMul:
+      for (size_t i = 1; i < v.size(); ++i) {
+        result *= v[i];
+        if (i == 1 && v.size() > 2 && (result > (__int128{1} << 62) || result < -(__int128{1} << 62)))
+          return std::nullopt;
+      }
+      return result;
+    case SymOp::kMin:
+      for (const __int128 x : v) result = std::min(result, x);
+      return result;
+    case SymOp::kMax:
+      for (const __int128 x : v) result = std::max(result, x);
+      return result;
+    case SymOp::kPow:
+      result = 1;
+      for (int i = 0; i < v[1]; ++i) result *= v[0];
+      return result;
+    case SymOp::kFloorDiv:
+      if (v[1] == 0) return std::nullopt;
+      return quotient();
+    case SymOp::kMod:
+      if (v[1] == 0) return std::nullopt;
+      return v[0] - quotient() * v[1];
+    case SymOp::kWhere:
+      return v[0] != 0 ? v[1] : v[2];
+    case SymOp::kNot:
+      return v[0] == 0;
+    case SymOp::kAnd:
+      return v[0] != 0 && v[1] != 0;
+    case SymOp::kOr:
+      return v[0] != 0 || v[1] != 0;
+    case SymOp::kEq:
+      return v[0] == v[1];
+    case SymOp::kNe:
+      return v[0] != v[1];
+    case SymOp::kLt:
+      return v[0] < v[1];
+    case SymOp::kLe:
+      return v[0] <= v[1];
+    case SymOp::kGt:
+      return v[0] > v[1];
+    case SymOp::kGe:
+      return v[0] >= v[1];
+    default:
+      return std::nullopt;
   }
 }
 
