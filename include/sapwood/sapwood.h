@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sapwood/compile.h"
 #include "sapwood/report.h"
 #include "sapwood/train_step.h"
 #include "sapwood/version.h"

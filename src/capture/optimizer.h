@@ -20,6 +20,7 @@ class OptimizerProgram {
  public:
   /// SGD, Adam and AdamW, exactly these classes: a derived class may do anything. Null for others. `optimizer` must outlive the program.
   static std::unique_ptr<OptimizerProgram> recognise(torch::optim::Optimizer& optimizer);
+  explicit OptimizerProgram(torch::optim::Optimizer& optimizer) : optimizer_(optimizer) {}
   virtual ~OptimizerProgram() = default;
 
   /// Emits the update of every parameter that has a gradient, in the operator order of torch::optim. Call after `optimizer.step()`, while the
@@ -36,8 +37,6 @@ class OptimizerProgram {
   void advance();
 
  protected:
-  explicit OptimizerProgram(torch::optim::Optimizer& optimizer) : optimizer_(optimizer) {}
-
   /// A parameter that takes part, and the set of scalars that it uses.
   struct Slot {
     at::Tensor parameter;

@@ -24,7 +24,7 @@ using graph::NodeId;
 using graph::PartitionerTag;
 
 Recorder::Recorder(RecorderOptions options)
-    : options_(options), joint_(std::make_unique<graph::JointGraph>()), tracker_(std::make_unique<StorageTracker>(*joint_)) {
+    : options_(options), joint_(std::make_unique<graph::JointGraph>()), tracker_(std::make_unique<StorageTracker>(*joint_, options.differentiable_constants)) {
   if (options_.locate_sources) locator_ = std::make_unique<SourceLocator>();
 }
 

@@ -26,6 +26,7 @@ struct Recording {
 
 struct RecorderOptions {
   bool hash_values = false;       ///< for comparing two runs node by node
+  bool differentiable_constants = false;  ///< leaves that need a gradient may be read without being declared
   bool locate_sources = true;     ///< find the user's source line of each call (needs debug information)
 };
 
@@ -59,7 +60,13 @@ class Recorder {
   /// The placeholder of parameter `index`; fails the recording if the step doesn't read it as a tensor of its own.
   graph::NodeId parameter_node(int64_t index);
 
-  /// Ends the recording: `outputs` first, then a write-back for every input that was written; dead nodes are removed by the caller.
+  /// Tensors that need a gradient and were found by being read, in placeholder order.
+  std::vector<at::Tensor> differentiable_constants() const;
+  /// The placeholder behind a tensor that the step reads; kNoNode if it reads none there.
+  graph::NodeId placeholder_of(const at::Tensor& tensor) const;
+
+  /// Ends the recording with `outputs`, user outputs first; a write-back is added for every input that was written: those of the forward behind the
+  /// user outputs, others last. Dead nodes are removed by the caller.
   Recording finish(std::vector<std::pair<graph::NodeId, graph::OutputSpec>> outputs);
 
  private:

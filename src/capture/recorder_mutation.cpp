@@ -223,20 +223,35 @@ NodeId Recorder::parameter_node(int64_t index) {
   return kNoNode;
 }
 
+NodeId Recorder::placeholder_of(const at::Tensor& tensor) const { return tracker_->placeholder_of(tensor); }
+
+std::vector<at::Tensor> Recorder::differentiable_constants() const {
+  std::vector<at::Tensor> result;
+  for (size_t i = 0; i < joint_->inputs.size(); ++i) {
+    const at::Tensor& tensor = tracker_->placeholder_tensors()[i];
+    if (joint_->inputs[i].role == graph::InputRole::kConstant && tensor.requires_grad()) result.push_back(tensor);
+  }
+  return result;
+}
+
 Recording Recorder::finish(std::vector<std::pair<NodeId, graph::OutputSpec>> outputs) {
   Recording recording;
   recording.failure = failure_;
   if (failed()) return recording;
+  size_t forward = 0;
+  while (forward < outputs.size() && outputs[forward].second.role == graph::OutputRole::kUserOutput) ++forward;
   for (const auto& written : tracker_->written_inputs()) {
     const NodeId value = tracker_->read(written.tensor);
-    outputs.push_back({value, {graph::OutputRole::kWriteBack, written.placeholder}});
+    const std::pair<NodeId, graph::OutputSpec> write_back{value, {graph::OutputRole::kWriteBack, written.placeholder}};
+    const bool in_forward = joint_->graph[value].meta.partitioner_tag == graph::PartitionerTag::kForward;
+    outputs.insert(in_forward ? outputs.begin() + static_cast<int64_t>(forward++) : outputs.end(), write_back);
   }
   std::vector<NodeId> values;
   for (const auto& [node, spec] : outputs) {
     values.push_back(node);
     joint_->outputs.push_back(spec);
-    joint_->graph.num_forward_outputs += spec.role == graph::OutputRole::kUserOutput ? 1 : 0;
   }
+  joint_->graph.num_forward_outputs = static_cast<int64_t>(forward);
   joint_->graph.output(values);
   joint_->graph.producer = {{"source", "sapwood capture"}};
   hashes_.resize(options_.hash_values ? joint_->graph.id_bound() : 0);

@@ -87,11 +87,13 @@ NodeId StorageTracker::insert_placeholder(graph::InputRole role, std::string nam
   graph::Graph& graph = joint_.graph;
   const NodeId before = last_placeholder_ == kNoNode ? graph.first() : graph[last_placeholder_].next;
   graph.set_insertion_point(before);
-  const auto wanted = fmt::format("{}_{}", graph::input_role_name(role), joint_.inputs.size() + 1);
+  // The partitioner knows tangents by this word in the target.
+  const std::string_view kind = role == graph::InputRole::kTangent ? "tangents" : graph::input_role_name(role);
+  const auto wanted = fmt::format("{}_{}", kind, joint_.inputs.size() + 1);
   const NodeId node = graph.placeholder(graph.unique_name(wanted), std::move(val));
   graph.set_insertion_point(kNoNode);
   last_placeholder_ = node;
-  graph.meta(node).partitioner_tag = graph::PartitionerTag::kForward;
+  graph.meta(node).partitioner_tag = role == graph::InputRole::kTangent ? graph::PartitionerTag::kBackward : graph::PartitionerTag::kForward;
   graph.meta(node).desc = {name};
   joint_.inputs.push_back({node, role, index, std::move(name)});
   placeholder_tensors_.push_back(tensor);
@@ -114,9 +116,9 @@ NodeId StorageTracker::read(const at::Tensor& tensor) {
   State& state = state_of(tensor);
   if (state.views.empty()) {
     if (!state.declared.defined()) {
-      if (tensor.requires_grad())
+      if (tensor.requires_grad() && !(differentiable_constants_ && tensor.is_leaf()))
         throw_unsupported("capture", "reads a tensor that needs a gradient but is neither a parameter of the module nor of the optimizer");
-      state.declared = tensor.detach();
+      state.declared = tensor.requires_grad() ? tensor : tensor.detach();
     }
     make_placeholder(state);
   }
@@ -231,6 +233,12 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
   state.views[0].node = new_base;
   state.views[0].version = state.version;
   state.base_node_offset = new_offset;
+}
+
+NodeId StorageTracker::placeholder_of(const at::Tensor& tensor) const {
+  if (!tensor.defined() || !tensor.has_storage()) return kNoNode;
+  const auto found = states_.find(tensor.storage().unsafeGetStorageImpl());
+  return found == states_.end() ? kNoNode : found->second.placeholder;
 }
 
 std::vector<StorageTracker::Written> StorageTracker::written_inputs() const {

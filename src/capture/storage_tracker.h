@@ -35,7 +35,8 @@ struct Geometry {
 /// recognised too. Storages are held weakly: recording keeps no memory alive and addresses can't be taken over by a new storage.
 class StorageTracker {
  public:
-  explicit StorageTracker(graph::JointGraph& joint) : joint_(joint) {}
+  /// With `differentiable_constants`, tensors that need a gradient may be read without having been declared, if they are leaves.
+  StorageTracker(graph::JointGraph& joint, bool differentiable_constants) : joint_(joint), differentiable_constants_(differentiable_constants) {}
 
   /// Says what `tensor` is, should the step read it. Becomes a placeholder at the first read. A storage that's known already keeps its first declaration.
   void declare(const at::Tensor& tensor, graph::InputRole role, std::string name, int64_t index);
@@ -65,6 +66,8 @@ class StorageTracker {
   std::vector<Written> written_inputs() const;
   /// Tensors behind the placeholders, in placeholder order; holds constants alive.
   const std::vector<at::Tensor>& placeholder_tensors() const { return placeholder_tensors_; }
+  /// kNoNode if the storage has no placeholder.
+  graph::NodeId placeholder_of(const at::Tensor& tensor) const;
 
  private:
   struct View {
@@ -99,6 +102,7 @@ class StorageTracker {
   graph::JointGraph& joint_;
   std::unordered_map<const c10::StorageImpl*, State> states_;
   std::vector<at::Tensor> placeholder_tensors_;
+  bool differentiable_constants_;
   int32_t next_number_ = 0;
   graph::NodeId last_placeholder_ = graph::kNoNode;
 };

@@ -2,6 +2,7 @@
 
 #include <ATen/Functions.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
 #include <torch/types.h>
 

@@ -20,37 +20,16 @@ namespace {
 using Tensors = TrainStep::Tensors;
 
 at::Tensor generator_state() {
-  const at::Generator& generator = at::detail::getDefaultCPUGenerator();
-  const std::scoped_lock lock(generator.mutex());
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::scoped_lock<std::mutex> lock(generator.mutex());
   return generator.get_state();
 }
 
 void set_generator_state(const at::Tensor& state) {
   at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::scoped_lock lock(generator.mutex());
+  const std::scoped_lock<std::mutex> lock(generator.mutex());
   generator.set_state(state);
 }
-
-/// All that a step changes, copied, so that it can be put back or compared.
-struct Snapshot {
-  std::vector<NamedTensor> live;
-  std::vector<at::Tensor> copies;
-  std::vector<std::pair<at::Tensor, at::Tensor>> grads;  // parameter, its gradient (maybe undefined)
-  at::Tensor generator;
-
-  Snapshot(const CompiledStep& compiled, const StepParts& parts, const Tensors& inputs)
-      : live(compiled.written_tensors(inputs)), generator(generator_state()) {
-    for (const NamedTensor& t : live) copies.push_back(t.tensor.detach().clone());
-    for (const NamedTensor& p : named_parameters(parts)) grads.emplace_back(p.tensor, p.tensor.grad());
-  }
-
-  void restore() const {
-    const at::NoGradGuard no_grad;
-    for (size_t i = 0; i < live.size(); ++i) at::Tensor(live[i].tensor).detach().copy_(copies[i]);
-    for (const auto& [parameter, grad] : grads) parameter.mutable_grad() = grad;
-    set_generator_state(generator);
-  }
-};
 
 /// Largest absolute difference of two tensors; infinite if shapes, dtypes or NaN patterns differ. 0 exactly if the bits are equal.
 double difference(const at::Tensor& a, const at::Tensor& b) {
@@ -69,14 +48,15 @@ bool is_close(const at::Tensor& a, double largest) {
   return largest <= 1e-4 * std::max(scale, 1e-3);
 }
 
-struct Comparison {
-  double largest = 0;
-  std::string first;  // name of the first result that differs
+/// Which tensor is `.grad` of each parameter.
+struct GradientHandles {
+  std::vector<std::pair<at::Tensor, at::Tensor>> handles;
 
-  void add(const std::string& name, const at::Tensor& eager, const at::Tensor& replayed) {
-    const double d = difference(eager, replayed);
-    largest = std::max(largest, d);
-    if (!is_close(eager, d) && first.empty()) first = fmt::format("{} (largest difference {:.3g})", name, d);
+  explicit GradientHandles(const StepParts& parts) {
+    for (const NamedTensor& p : named_parameters(parts)) handles.emplace_back(p.tensor, p.tensor.grad());
+  }
+  void restore() const {
+    for (const auto& [parameter, grad] : handles) parameter.mutable_grad() = grad;
   }
 };
 
@@ -110,32 +90,66 @@ std::string first_value_difference(CompiledStep& compiled, const capture::Record
 
 }  // namespace
 
+StateCopy::StateCopy(std::vector<at::Tensor> live) : live_(std::move(live)), generator_(generator_state()) {
+  for (const at::Tensor& t : live_) copies_.push_back(t.detach().clone());
+}
+
+void StateCopy::restore() const {
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < live_.size(); ++i) live_[i].detach().copy_(copies_[i]);
+  set_generator_state(generator_);
+}
+
+void Comparison::add(const std::string& name, const at::Tensor& eager, const at::Tensor& replayed) {
+  const double d = difference(eager, replayed);
+  largest = std::max(largest, d);
+  if (!is_close(eager, d) && first.empty()) first = fmt::format("{} (largest difference {:.3g})", name, d);
+}
+
+void Comparison::add_states(const StateCopy& replayed, const std::vector<std::string>& names) {
+  for (size_t i = 0; i < replayed.live().size(); ++i)
+    add(i < names.size() ? names[i] : fmt::format("written tensor {}", i), replayed.live()[i], replayed.copies()[i]);
+  add("the state of the random generator", generator_state(), replayed.generator());
+}
+
 CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const Tensors& inputs, MicroStep micro) {
   CheckResult result;
-  const Snapshot before(compiled, parts, inputs);
+  std::vector<at::Tensor> live;
+  std::vector<std::string> names;
+  for (const NamedTensor& t : compiled.written_tensors(inputs)) {
+    live.push_back(t.tensor);
+    names.push_back(t.name);
+  }
+  const GradientHandles gradients_before(parts);
+  const StateCopy before(live);
   const Tensors replayed = compiled.replay(inputs);
-  const Snapshot after(compiled, parts, inputs);
+  const StateCopy after(live);
+  const GradientHandles gradients_replayed(parts);
+  gradients_before.restore();
   before.restore();
 
   capture::Recording eager = record_step(parts, inputs, micro, {.hash_values = true, .locate_sources = false}, result.outputs);
   Comparison comparison;
   for (size_t i = 0; i < result.outputs.size(); ++i) comparison.add(fmt::format("output {}", i), result.outputs[i], replayed[i]);
-  for (size_t i = 0; i < after.live.size(); ++i) comparison.add(after.live[i].name, after.live[i].tensor, after.copies[i]);
-  for (const auto& [parameter, grad] : after.grads)
+  comparison.add_states(after, names);
+  for (const auto& [parameter, grad] : gradients_replayed.handles)
     if (grad.defined() && parameter.grad().defined()) comparison.add("a gradient", parameter.grad(), grad);
-  comparison.add("the state of the random generator", generator_state(), after.generator);
   result.largest_difference = comparison.largest;
   result.equal = comparison.first.empty();
   if (result.equal) return result;
 
-  std::string node;
-  if (!eager.failure.empty()) node = eager.failure;
-  else passes::remove_dead_nodes(eager.step.graph);
-  if (node.empty()) node = first_structural_difference(compiled.step(), eager.step);
+  std::string node = eager.failure;
   if (node.empty()) {
-    const Snapshot now(compiled, parts, inputs);
+    passes::remove_dead_nodes(eager.step.graph);
+    node = first_structural_difference(compiled.step(), eager.step);
+  }
+  if (node.empty()) {
+    const StateCopy now(live);
+    const GradientHandles gradients_now(parts);
+    gradients_before.restore();
     before.restore();
     node = first_value_difference(compiled, eager, inputs);
+    gradients_now.restore();
     now.restore();
   }
   result.difference = fmt::format("{} differs from eager; first: {}", comparison.first, node.empty() ? "no single node" : node);

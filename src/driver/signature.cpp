@@ -6,6 +6,7 @@
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 
 #include "capture/convert.h"
@@ -13,7 +14,24 @@
 namespace sapwood::driver {
 namespace {
 
-void append_tensor(const at::Tensor& t, Signature& key) {
+void append_module(const torch::nn::Module& module, bool with_gradients, Signature& key) {
+  key.push_back(reinterpret_cast<int64_t>(&module));
+  key.push_back(module.is_training());
+  for (const auto& item : module.named_parameters(/*recurse=*/false)) {
+    key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
+    append_layout(item.value(), key);
+    if (with_gradients) key.push_back(item.value().grad().defined());
+  }
+  for (const auto& item : module.named_buffers(/*recurse=*/false)) {
+    key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
+    append_layout(item.value(), key);
+  }
+  for (const auto& child : module.children()) append_module(*child, with_gradients, key);
+}
+
+}  // namespace
+
+void append_layout(const at::Tensor& t, Signature& key) {
   if (!t.defined()) return key.push_back(-1);
   key.push_back(static_cast<int64_t>(t.scalar_type()) | static_cast<int64_t>(t.layout()) << 8 | static_cast<int64_t>(t.requires_grad()) << 16 |
                 static_cast<int64_t>(t.device().type()) << 24 | static_cast<int64_t>(t.device().index()) << 32);
@@ -34,19 +52,9 @@ void append_aliasing(const TrainStep::Tensors& inputs, Signature& key) {
   }
 }
 
-void append_module(const torch::nn::Module& module, bool with_gradients, Signature& key) {
-  key.push_back(reinterpret_cast<int64_t>(&module));
+void append_training_flags(const torch::nn::Module& module, Signature& key) {
   key.push_back(module.is_training());
-  for (const auto& item : module.named_parameters(/*recurse=*/false)) {
-    key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
-    append_tensor(item.value(), key);
-    if (with_gradients) key.push_back(item.value().grad().defined());
-  }
-  for (const auto& item : module.named_buffers(/*recurse=*/false)) {
-    key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
-    append_tensor(item.value(), key);
-  }
-  for (const auto& child : module.children()) append_module(*child, with_gradients, key);
+  for (const auto& child : module.children()) append_training_flags(*child, key);
 }
 
 void append_modes(Signature& key) {
@@ -57,14 +65,12 @@ void append_modes(Signature& key) {
   key.push_back(static_cast<int64_t>(c10::get_default_dtype_as_scalartype()));
 }
 
-}  // namespace
-
 void compute_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro, Signature& key) {
   key.clear();
   key.push_back(micro.first | micro.last << 1);
   append_modes(key);
   key.push_back(static_cast<int64_t>(inputs.size()));
-  for (const at::Tensor& input : inputs) append_tensor(input, key);
+  for (const at::Tensor& input : inputs) append_layout(input, key);
   append_aliasing(inputs, key);
   append_module(*parts.module, /*with_gradients=*/!micro.first, key);
 }
@@ -73,12 +79,17 @@ void append_update_structure(const StepParts& parts, MicroStep micro, Signature&
   if (micro.last && parts.program != nullptr) parts.program->append_structure(key);
 }
 
-std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro) {
+std::string describe_inputs(const TrainStep::Tensors& inputs) {
   std::string text;
   for (const at::Tensor& t : inputs) {
     if (!text.empty()) text += ", ";
     text += t.defined() ? fmt::format("{}[{}]", graph::dtype_name(capture::to_dtype(t.scalar_type())), fmt::join(t.sizes(), ", ")) : "undefined";
   }
+  return text;
+}
+
+std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro) {
+  std::string text = describe_inputs(inputs);
   text += parts.module->is_training() ? "; train" : "; eval";
   if (!micro.last) text += micro.first ? ", first of accumulation" : ", accumulates";
   else if (!micro.first) text += ", last of accumulation";

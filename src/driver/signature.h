@@ -18,6 +18,14 @@ void compute_signature(const StepParts& parts, const TrainStep::Tensors& inputs,
 /// Appends the structure of the update, last: state may be born in a step, so a captured step is filed under the structure after it.
 void append_update_structure(const StepParts& parts, MicroStep micro, Signature& key);
 
+/// Parts of a signature: dtype, device and layout of a tensor; which tensors share memory, and how; training flags; the thread's modes.
+void append_layout(const at::Tensor& tensor, Signature& key);
+void append_aliasing(const TrainStep::Tensors& inputs, Signature& key);
+void append_training_flags(const torch::nn::Module& module, Signature& key);
+void append_modes(Signature& key);
+
+/// "float32[12, 64], int64[12, 64]".
+std::string describe_inputs(const TrainStep::Tensors& inputs);
 /// For people: "float32[12, 64], int64[12, 64]; train".
 std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro);
 
