@@ -92,7 +92,7 @@ function(sapwood_add_library)
                                             $<INSTALL_INTERFACE:include>)
   target_compile_features(sapwood PUBLIC cxx_std_20)
   target_link_libraries(sapwood PUBLIC torch
-                                PRIVATE $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,sapwood_core>>)
+                                PRIVATE $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,sapwood_core>> ${DW_LIBRARY})
 
   add_library(sapwood_internal INTERFACE)
   target_include_directories(sapwood_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
