@@ -1,0 +1,221 @@
+#include "runtime/exec/pointwise_fuse.h"
+
+#include <algorithm>
+
+#include "runtime/exec/pointwise_exact.h"
+#include "runtime/exec/pointwise_launch.h"
+
+namespace sapwood::exec {
+namespace {
+
+using Members = std::vector<CallId>;  // ascending
+
+bool has_exact_kernel(const ElementaryOp& op, c10::ScalarType type) {
+  const auto index = static_cast<size_t>(op.op);
+  return type == c10::kFloat ? exact_kernels<float>().run[index] != nullptr : exact_kernels<double>().run[index] != nullptr;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Program& program) : program_(program), order_(find_order(program)), cluster_of_(program.calls.size(), -1) {}
+
+  CallGraph run(int64_t& fused) {
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      if (is_candidate(program_.calls[c])) join(static_cast<CallId>(c));
+    drop_small_clusters();
+    find_needed_regions();
+    return rebuild(fused);
+  }
+
+ private:
+  const Call& call(CallId id) const { return program_.calls[static_cast<size_t>(id)]; }
+  const at::Tensor& result(CallId id) const { return program_.tensor(call(id).results.front()); }
+
+  bool is_candidate(const Call& c) const {
+    return c.elementary.size() == 1 && !c.ordered && has_exact_kernel(c.elementary.front(), program_.tensor(c.results.front()).scalar_type());
+  }
+
+  /// Whether two calls run over the same elements.
+  bool same_space(CallId a, CallId b) const {
+    const at::Tensor& x = result(a);
+    const at::Tensor& y = result(b);
+    if (x.scalar_type() != y.scalar_type() || x.sizes() != y.sizes() || call(a).part != call(b).part) return false;
+    for (int64_t d = 0; d < x.dim(); ++d)
+      if (x.size(d) != 1 && x.stride(d) != y.stride(d)) return false;
+    return true;
+  }
+
+  /// Puts `id` into the clusters of its producers, one after the other, where that makes no cycle.
+  void join(CallId id) {
+    int32_t mine = static_cast<int32_t>(clusters_.size());
+    clusters_.push_back({id});
+    cluster_of_[static_cast<size_t>(id)] = mine;
+    for (const ValueId value : call(id).reads) {
+      const CallId producer = producer_of(value, id);
+      if (producer < 0 || !same_space(producer, id)) continue;
+      const int32_t other = cluster_of_[static_cast<size_t>(producer)];
+      if (other < 0 || other == mine || !can_merge(mine, other)) continue;
+      merge(other, mine);
+      mine = other;
+    }
+  }
+
+  CallId producer_of(ValueId value, CallId reader) const {
+    for (const CallId before : order_.before[static_cast<size_t>(reader)]) {
+      const std::vector<ValueId>& results = call(before).results;
+      if (std::find(results.begin(), results.end(), value) != results.end()) return before;
+    }
+    return -1;
+  }
+
+  /// Whether no call outside both clusters needs one of them and is needed by one of them.
+  bool can_merge(int32_t a, int32_t b) {
+    const CallId lowest = std::min(clusters_[static_cast<size_t>(a)].front(), clusters_[static_cast<size_t>(b)].front());
+    visited_.assign(program_.calls.size(), false);
+    Members stack;
+    const auto inside = [&](CallId id) { return cluster_of_[static_cast<size_t>(id)] == a || cluster_of_[static_cast<size_t>(id)] == b; };
+    const auto visit_needs = [&](CallId id) {
+      for (const CallId before : order_.before[static_cast<size_t>(id)])
+        if (!inside(before)) push_unit(before, lowest, stack);
+    };
+    for (const int32_t cluster : {a, b})
+      for (const CallId id : clusters_[static_cast<size_t>(cluster)]) visit_needs(id);
+    while (!stack.empty()) {
+      const CallId id = stack.back();
+      stack.pop_back();
+      for (const CallId before : order_.before[static_cast<size_t>(id)]) {
+        if (inside(before)) return false;
+        push_unit(before, lowest, stack);
+      }
+    }
+    return true;
+  }
+
+  /// Pushes a call and, as they run together, everything in its cluster; nothing that ends before `lowest` can need either cluster.
+  void push_unit(CallId id, CallId lowest, Members& stack) {
+    if (visited_[static_cast<size_t>(id)]) return;
+    const int32_t cluster = cluster_of_[static_cast<size_t>(id)];
+    const Members alone{id};
+    const Members& members = cluster < 0 ? alone : clusters_[static_cast<size_t>(cluster)];
+    if (members.back() < lowest) return;
+    for (const CallId member : members) {
+      visited_[static_cast<size_t>(member)] = true;
+      stack.push_back(member);
+    }
+  }
+
+  void merge(int32_t into, int32_t from) {
+    Members& target = clusters_[static_cast<size_t>(into)];
+    for (const CallId id : clusters_[static_cast<size_t>(from)]) cluster_of_[static_cast<size_t>(id)] = into;
+    target.insert(target.end(), clusters_[static_cast<size_t>(from)].begin(), clusters_[static_cast<size_t>(from)].end());
+    std::sort(target.begin(), target.end());
+    clusters_[static_cast<size_t>(from)].clear();
+  }
+
+  void drop_small_clusters() {
+    for (Members& members : clusters_)
+      if (members.size() == 1 && call(members.front()).part != StepPart::kOptimizer) dissolve(members);
+  }
+
+  void dissolve(Members& members) {
+    for (const CallId id : members) cluster_of_[static_cast<size_t>(id)] = -1;
+    members.clear();
+  }
+
+  /// A value inside a cluster must be stored if anything outside reads it or a view of it.
+  void find_needed_regions() {
+    reader_clusters_.resize(program_.regions.size());
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      for (const std::vector<ValueId>* values : {&program_.calls[c].reads, &program_.calls[c].mutated})
+        for (const ValueId value : *values) add_reader(value, cluster_of_[c]);
+    for (const OutputBinding& output : program_.outputs)
+      if (output.value != kNoValue) add_reader(output.value, -1);
+  }
+
+  void add_reader(ValueId value, int32_t cluster) {
+    std::vector<int32_t>& readers = reader_clusters_[static_cast<size_t>(program_.region_of(value))];
+    if (std::find(readers.begin(), readers.end(), cluster) == readers.end()) readers.push_back(cluster);
+  }
+
+  bool is_needed_outside(CallId id) const {
+    const ValueId value = call(id).results.front();
+    const std::vector<int32_t>& readers = reader_clusters_[static_cast<size_t>(program_.region_of(value))];
+    const int32_t mine = cluster_of_[static_cast<size_t>(id)];
+    return readers.empty() || std::any_of(readers.begin(), readers.end(), [mine](int32_t cluster) { return cluster != mine; });
+  }
+
+  Call fused_call(const Members& members) const {
+    Call fused;
+    fused.kind = CallKind::kPointwise;
+    fused.part = call(members.front()).part;
+    fused.elementwise = true;
+    for (const CallId id : members) {
+      fused.node = call(id).node;
+      fused.elementary.push_back(call(id).elementary.front());
+      if (is_needed_outside(id)) fused.results.push_back(call(id).results.front());
+    }
+    for (const CallId id : members)
+      for (const ValueId value : call(id).reads)
+        if (!made_by(members, value) && std::find(fused.reads.begin(), fused.reads.end(), value) == fused.reads.end()) fused.reads.push_back(value);
+    return fused;
+  }
+
+  bool made_by(const Members& members, ValueId value) const {
+    return std::any_of(members.begin(), members.end(), [&](CallId id) { return call(id).results.front() == value; });
+  }
+
+  /// The new calls, each at the place of its cluster's last member, and their constraints.
+  CallGraph rebuild(int64_t& fused) {
+    for (Members& members : clusters_)
+      if (!members.empty() && !compiles(members)) dissolve(members);
+    std::vector<Call> calls;
+    std::vector<CallId> new_id(program_.calls.size(), -1);
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
+      const int32_t cluster = cluster_of_[c];
+      if (cluster >= 0 && clusters_[static_cast<size_t>(cluster)].back() != static_cast<CallId>(c)) continue;
+      const auto id = static_cast<CallId>(calls.size());
+      if (cluster < 0) {
+        new_id[c] = id;
+        continue_call(calls, c);
+        continue;
+      }
+      const Members& members = clusters_[static_cast<size_t>(cluster)];
+      for (const CallId member : members) new_id[static_cast<size_t>(member)] = id;
+      fused += static_cast<int64_t>(members.size());
+      calls.push_back(fused_call(members));
+    }
+    program_.calls = std::move(calls);
+    return contract(new_id);
+  }
+
+  /// Copies rather than moves: fused calls that come later still look at their members.
+  void continue_call(std::vector<Call>& calls, size_t c) { calls.push_back(program_.calls[c]); }
+
+  bool compiles(const Members& members) const {
+    const Call fused = fused_call(members);
+    return compile_pointwise(program_, fused.elementary, fused.results).has_value();
+  }
+
+  CallGraph contract(const std::vector<CallId>& new_id) const {
+    CallGraph graph;
+    graph.before.resize(program_.calls.size());
+    graph.after.resize(program_.calls.size());
+    for (size_t c = 0; c < new_id.size(); ++c)
+      for (const CallId before : order_.before[c])
+        if (new_id[static_cast<size_t>(before)] != new_id[c]) graph.add_edge(new_id[static_cast<size_t>(before)], new_id[c]);
+    return graph;
+  }
+
+  Program& program_;
+  CallGraph order_;
+  std::vector<int32_t> cluster_of_;  ///< per call; -1: none
+  std::vector<Members> clusters_;
+  std::vector<std::vector<int32_t>> reader_clusters_;  ///< per region
+  std::vector<bool> visited_;
+};
+
+}  // namespace
+
+CallGraph fuse_pointwise(Program& program, int64_t& fused) { return Fuser(program).run(fused); }
+
+}  // namespace sapwood::exec
