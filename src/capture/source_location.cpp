@@ -71,8 +71,7 @@ struct SourceLocator::Impl {
   std::string resolve(uintptr_t address) const {
     Dwfl_Module* module = dwfl_addrmodule(dwfl, address);
     if (module == nullptr) return {};
-    const char* file_name = nullptr;
-    dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, &file_name, nullptr);
+    const char* file_name = dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
     const std::string_view path = file_name == nullptr ? "" : file_name;
     const std::string_view file = path.substr(path.rfind('/') + 1);
     if (starts_with_any(file, {"libtorch", "libc10", "libc.", "libstdc++", "libgomp", "libsapwood", "[vdso"})) return {};

@@ -35,7 +35,6 @@ constexpr OpRow kRows[] = {
      "aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", C::kMatmul, R::kHeavy, 0, F::kBmm},
     {"aten.dot.default", "aten::dot(Tensor self, Tensor tensor) -> Tensor", C::kMatmul},
     {"aten.einsum.default", "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", C::kMatmul},
-    {"aten.einsum.sublist", "aten::einsum.sublist(Tensor a, ...) -> Tensor", C::kMatmul},
     {"aten.ger.default", "aten::ger(Tensor self, Tensor vec2) -> Tensor", C::kMatmul},
     {"aten.inner.default", "aten::inner(Tensor self, Tensor other) -> Tensor", C::kMatmul},
     {"aten.linear.default", "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", C::kMatmul},
