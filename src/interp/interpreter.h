@@ -26,7 +26,7 @@ using Observer = std::function<void(const graph::Node&, const c10::IValue&)>;
 /// graph doesn't hold; runtime error with libtorch's message if a kernel fails. All name the node. Any thread; threads may run one graph at a time each.
 std::vector<c10::IValue> run(const graph::Graph& graph, std::span<const c10::IValue> inputs, const Observer& observer = {});
 
-/// Inputs of the right types, sizes and strides for `run`, the same for the same seed: floats uniform in [0, 1), integers that are 0 in a leading part of
+/// Inputs of the right types, sizes and strides for `run`, the same for the same seed: floats uniform in [0, 0.1), integers that are 0 in a leading part of
 /// the tensor and 1 after it (valid indices, class numbers and offsets), symbolic sizes their hints, scalars uniform in [0, 1).
 std::vector<c10::IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed);
 

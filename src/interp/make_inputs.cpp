@@ -11,6 +11,7 @@ namespace {
 using c10::IValue;
 
 constexpr std::string_view kStage = "interp";
+constexpr double kLargest = 0.1;  // positive, as variances must be, and small, so that sums of many stay in the range of exp
 
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
@@ -24,8 +25,8 @@ at::Tensor random_storage(int64_t count, c10::ScalarType type, std::mt19937_64& 
   }
   at::Tensor values = at::empty({count}, c10::kDouble);
   double* data = values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < count; ++i) data[i] = uniform(random);
-  if (type == c10::kBool) return values.gt(0.5);
+  for (int64_t i = 0; i < count; ++i) data[i] = kLargest * uniform(random);
+  if (type == c10::kBool) return values.gt(kLargest / 2);
   return values.to(type);
 }
 

@@ -136,9 +136,16 @@ std::optional<CallForm> find_rewrite(std::string_view target) {
   return form;
 }
 
+/// Losses whose out variant takes `out` for the unreduced loss first and resizes it.
+bool out_variant_resizes(std::string_view target) {
+  static constexpr std::string_view kTargets[] = {"aten.mse_loss.default", "aten.smooth_l1_loss.default", "aten.huber_loss.default"};
+  return std::find(std::begin(kTargets), std::end(kTargets), target) != std::end(kTargets);
+}
+
 }  // namespace
 
 std::optional<CallForm> find_out_form(const Callable& callable, std::string_view target) {
+  if (out_variant_resizes(target)) return std::nullopt;
   if (std::optional<CallForm> form = find_rewrite(target)) return form;
   return find_out_variant(callable);
 }

@@ -74,15 +74,21 @@ Launch make_launch(const Program& program, const Call& call, const graph::JointG
   return launch;
 }
 
-/// Moves every region that a call writes in place of the arena: not what leaves the step, and not what a kernel allocates itself.
-void choose_arena_regions(Program& program) {
-  std::vector<bool> allocated_by_kernel(program.regions.size(), false);
+/// Regions whose memory comes with a kernel's result.
+std::vector<bool> allocated_by_kernel(const Program& program) {
+  std::vector<bool> result(program.regions.size(), false);
   for (const Call& call : program.calls)
     if (call.kind == CallKind::kFunctional)
       for (const ValueId value : call.results)
-        if (value != kNoValue) allocated_by_kernel[static_cast<size_t>(program.region_of(value))] = true;
+        if (value != kNoValue) result[static_cast<size_t>(program.region_of(value))] = true;
+  return result;
+}
+
+/// Everything goes into the arena but what leaves the step and what a kernel allocates itself.
+void choose_arena_regions(Program& program) {
+  const std::vector<bool> by_kernel = allocated_by_kernel(program);
   for (size_t r = 0; r < program.regions.size(); ++r)
-    if (program.regions[r].placement == Placement::kOwned && !allocated_by_kernel[r]) program.regions[r].placement = Placement::kArena;
+    if (program.regions[r].placement == Placement::kOwned && !by_kernel[r]) program.regions[r].placement = Placement::kArena;
 }
 
 void fill_report(const Program& program, const std::vector<Lifetime>& lives, MemoryReport& report) {
@@ -123,12 +129,12 @@ void make_arena(Program& program, const std::vector<Lifetime>& lives, FinishedPr
 }
 
 void add_allocations(const Program& program, const std::vector<Lifetime>& lives, std::vector<Launch>& launches) {
+  const std::vector<bool> by_kernel = allocated_by_kernel(program);
   for (size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
     if ((region.placement != Placement::kOwned && region.placement != Placement::kOutput) || lives[r].first < 0) continue;
-    const auto first = static_cast<size_t>(lives[r].first);
-    if (program.calls[first].kind != CallKind::kFunctional)
-      launches[first].allocations.push_back({region.storage.get(), static_cast<size_t>(region.bytes)});
+    if (!by_kernel[r])
+      launches[static_cast<size_t>(lives[r].first)].allocations.push_back({region.storage.get(), static_cast<size_t>(region.bytes)});
     if (region.placement == Placement::kOwned) launches[static_cast<size_t>(lives[r].last)].releases.push_back(region.storage.get());
   }
 }

@@ -125,7 +125,7 @@ class Decoder {
         if (is(1.0)) return true;
         op.op = PointwiseOp::kAddScaled;
         op.s->negated = true;
-        return op.a.value != kNoValue && op.b.value != kNoValue;
+        return true;
       case PointwiseOp::kSquare:
         if (is(3.0)) op.op = PointwiseOp::kCube;
         return is(2.0) || is(3.0);
@@ -142,7 +142,12 @@ class Decoder {
     }
   }
 
-  static bool has_tensor(const ElementaryOp& op) { return op.a.value != kNoValue || op.b.value != kNoValue || op.c.value != kNoValue; }
+  /// At least one operand is a tensor, and all are where the operator wants it.
+  static bool has_tensor(const ElementaryOp& op) {
+    const bool numbers = op.a.number || op.b.number || op.c.number;
+    if (numbers && !takes_numbers(op.op)) return false;
+    return op.a.value != kNoValue || op.b.value != kNoValue;
+  }
 
   const DecodeContext& context_;
   const at::Tensor& result_;

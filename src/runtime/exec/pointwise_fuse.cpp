@@ -70,13 +70,12 @@ class Fuser {
 
   /// Whether no call outside both clusters needs one of them and is needed by one of them.
   bool can_merge(int32_t a, int32_t b) {
-    const CallId lowest = std::min(clusters_[static_cast<size_t>(a)].front(), clusters_[static_cast<size_t>(b)].front());
     visited_.assign(program_.calls.size(), false);
     Members stack;
     const auto inside = [&](CallId id) { return cluster_of_[static_cast<size_t>(id)] == a || cluster_of_[static_cast<size_t>(id)] == b; };
     const auto visit_needs = [&](CallId id) {
       for (const CallId before : order_.before[static_cast<size_t>(id)])
-        if (!inside(before)) push_unit(before, lowest, stack);
+        if (!inside(before)) push_unit(before, stack);
     };
     for (const int32_t cluster : {a, b})
       for (const CallId id : clusters_[static_cast<size_t>(cluster)]) visit_needs(id);
@@ -85,19 +84,18 @@ class Fuser {
       stack.pop_back();
       for (const CallId before : order_.before[static_cast<size_t>(id)]) {
         if (inside(before)) return false;
-        push_unit(before, lowest, stack);
+        push_unit(before, stack);
       }
     }
     return true;
   }
 
-  /// Pushes a call and, as they run together, everything in its cluster; nothing that ends before `lowest` can need either cluster.
-  void push_unit(CallId id, CallId lowest, Members& stack) {
+  /// Pushes a call and, as they run together, everything in its cluster.
+  void push_unit(CallId id, Members& stack) {
     if (visited_[static_cast<size_t>(id)]) return;
     const int32_t cluster = cluster_of_[static_cast<size_t>(id)];
     const Members alone{id};
     const Members& members = cluster < 0 ? alone : clusters_[static_cast<size_t>(cluster)];
-    if (members.back() < lowest) return;
     for (const CallId member : members) {
       visited_[static_cast<size_t>(member)] = true;
       stack.push_back(member);

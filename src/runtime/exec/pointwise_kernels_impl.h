@@ -34,11 +34,6 @@ template <typename T, typename F>
 void unary(const PointwiseBlock<T>& block, F f) {
   T* out = block.out;
   const T* a = block.a;
-  if (block.a_number) {
-    const T value = f(*a);
-    for (int64_t i = 0; i < block.size; ++i) out[i] = value;
-    return;
-  }
 #pragma GCC ivdep
   for (int64_t i = 0; i < block.size; ++i) out[i] = f(a[i]);
 }
@@ -73,12 +68,8 @@ void ternary(const PointwiseBlock<T>& block, F f) {
   const T* a = block.a;
   const T* b = block.b;
   const T* c = block.c;
-  if (!block.a_number && !block.b_number && !block.c_number) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < block.size; ++i) out[i] = f(a[i], b[i], c[i]);
-    return;
-  }
-  for (int64_t i = 0; i < block.size; ++i) out[i] = f(a[block.a_number ? 0 : i], b[block.b_number ? 0 : i], c[block.c_number ? 0 : i]);
+  for (int64_t i = 0; i < block.size; ++i) out[i] = f(a[i], b[i], c[i]);
 }
 
 template <typename T>
@@ -88,16 +79,6 @@ T lesser(T a, T b) { return a != a ? a : (b != b ? b : (a < b ? a : b)); }
 
 template <typename T>
 void square_root(const PointwiseBlock<T>& block) {
-  if (block.a_number) {
-    T value;
-    PointwiseBlock<T> one = block;
-    one.out = &value;
-    one.a_number = false;
-    one.size = 1;
-    square_root(one);
-    for (int64_t i = 0; i < block.size; ++i) block.out[i] = value;
-    return;
-  }
   if constexpr (std::is_same_v<T, float>) {
     if (vmsSqrt != nullptr) return vmsSqrt(static_cast<int>(block.size), block.a, block.out, kVmlMode);
   } else {
@@ -110,8 +91,8 @@ template <typename T>
 void lerp(const PointwiseBlock<T>& block) {
   const T w = block.s;
   if (std::abs(w) < T(0.5)) return binary(block, [w](T a, T b) { return fused<T>(w, b - a, a); });
-  const T rest = T(1) - w;
-  binary(block, [rest](T a, T b) { return fused<T>(-(b - a), rest, b); });
+  const T rest = w - T(1);
+  binary(block, [rest](T a, T b) { return fused<T>(rest, b - a, b); });
 }
 
 template <typename T, PointwiseOp Op>

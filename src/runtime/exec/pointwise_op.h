@@ -29,7 +29,7 @@ enum class PointwiseOp : uint8_t {
   kMinimum,           ///< min(a, b), NaN wins
   kAddcmul,           ///< fma(s * b, c, a)
   kAddcdiv,           ///< a + (s * b) / c
-  kLerp,              ///< s < 0.5: fma(s, b - a, a), else b - (b - a) * (1 - s) with one rounding
+  kLerp,              ///< |s| < 0.5: fma(s, b - a, a), else fma(s - 1, b - a, b)
   kThresholdBackward, ///< b <= s ? 0 : a
   kSigmoidBackward,   ///< a * (1 - b) * b
   kTanhBackward,      ///< a * fma(-b, b, 1)
@@ -58,7 +58,20 @@ constexpr int operand_count(PointwiseOp op) {
   }
 }
 
-/// Arguments of one operator on one block. An operand whose `*_step` is 0 is one number for the whole block.
+/// Whether an operand may be one number for all elements. With others ATen's loops take what doesn't change out of the loop, and round it apart.
+constexpr bool takes_numbers(PointwiseOp op) {
+  switch (op) {
+    case PointwiseOp::kAdd:
+    case PointwiseOp::kSub:
+    case PointwiseOp::kMul:
+    case PointwiseOp::kDiv:
+    case PointwiseOp::kMaximum:
+    case PointwiseOp::kMinimum: return true;
+    default: return false;
+  }
+}
+
+/// Arguments of one operator on one block. An operand whose `*_number` is set is one number for the whole block.
 template <typename T>
 struct PointwiseBlock {
   T* out = nullptr;
