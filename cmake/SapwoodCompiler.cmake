@@ -34,10 +34,6 @@ if(SAPWOOD_SANITIZE)
   endif()
 endif()
 
-# Binaries run from the build tree and from an install tree that was moved.
-set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
-
 # Options of every target of this project.
 function(sapwood_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra)

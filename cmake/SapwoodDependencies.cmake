@@ -1,5 +1,7 @@
 # Everything is found on this machine; nothing is downloaded. `make setup` installs it.
 
+include(GNUInstallDirs)
+
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
@@ -21,6 +23,9 @@ if(SAPWOOD_WITH_TORCH)
                         "Torch/TorchConfig.cmake: -DCMAKE_PREFIX_PATH=<torch>/share/cmake")
   endif()
   find_package(CLI11 REQUIRED)
+  # Installed binaries find each other wherever the installation is moved, and libtorch where it was.
+  get_filename_component(torch_prefix ${Torch_DIR}/../../.. ABSOLUTE)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" ${torch_prefix}/lib)
 endif()
 find_library(DW_LIBRARY dw REQUIRED)  # elfutils: source lines of captured calls
 

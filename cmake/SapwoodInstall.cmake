@@ -1,6 +1,5 @@
 # `cmake --install` lays down what find_package(sapwood) needs: library, public headers, package files; and the command line.
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS sapwood EXPORT sapwoodTargets)

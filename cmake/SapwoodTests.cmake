@@ -43,6 +43,9 @@ foreach(check IN ITEMS layers house paths snippets)
   add_test(NAME check_${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_${check}.py)
 endforeach()
 add_test(NAME tools_test COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/test/tools/tools_test.py)
+if(TARGET sapwood_cli)
+  add_test(NAME cli_test COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/test/cli/cli_test.py $<TARGET_FILE:sapwood_cli>)
+endif()
 
 # The sanitizers get a build of their own, of the core alone: it reads files that may be hostile.
 if(NOT SAPWOOD_SANITIZE AND TARGET sapwood_core_test)
