@@ -24,7 +24,7 @@ using graph::NodeId;
 using graph::PartitionerTag;
 
 Recorder::Recorder(RecorderOptions options)
-    : options_(options), joint_(std::make_unique<graph::JointGraph>()), tracker_(std::make_unique<StorageTracker>(*joint_, options.differentiable_constants)) {
+    : options_(options), joint_(std::make_unique<graph::JointGraph>()), tracker_(std::make_unique<StorageTracker>(*joint_, [this](NodeId node) { stamp(node); }, options.differentiable_constants)) {
   if (options_.locate_sources) locator_ = std::make_unique<SourceLocator>();
 }
 
@@ -76,7 +76,6 @@ void Recorder::record_op(const c10::OperatorHandle& op, torch::jit::Stack* stack
   if (failed()) return;
   call.results.assign(stack->end() - static_cast<int64_t>(op.schema().returns().size()), stack->end());
   try {
-    note_op(op);
     if (op.schema().name() == "aten::native_batch_norm" || op.schema().name() == "aten::_native_batch_norm_legit") {
       record_batch_norm(call);
     } else if (writes) {
@@ -100,12 +99,6 @@ NodeId Recorder::read_argument(const at::Tensor& tensor, bool content_matters) {
                       "reads memory that the host filled during the step (torch::tensor({...}), from_blob or data_ptr), which a replay can't repeat; "
                       "make such tensors outside of the step");
   return node;
-}
-
-void Recorder::note_op(const c10::OperatorHandle& op) {
-  auto& ops = joint_->graph.ops;
-  const std::string target = op_target(op.operator_name());
-  if (!ops.contains(target)) ops.emplace(target, op_decl(op));
 }
 
 void Recorder::stamp(NodeId node) {

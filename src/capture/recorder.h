@@ -86,7 +86,7 @@ class Recorder {
   graph::NodeId item(graph::NodeId tuple, int64_t index, graph::Value val);
   graph::NodeId read_argument(const at::Tensor& tensor, bool content_matters);
   graph::Value value_of(const c10::IValue& result, const Call& call);
-  void note_op(const c10::OperatorHandle& op);
+  void declare_ops();
   void stamp(graph::NodeId node);
   std::string where() const;
 

@@ -71,7 +71,6 @@ void Recorder::record_mutation(const Call& call) {
     return read_argument(t, !std::exchange(first, false));
   });
   const std::vector<c10::IValue> results = functional_results(form->op, arguments);
-  note_op(form->op);
   const Call functional{form->op, arguments, {}, {}, results};
   graph::TupleValue tuple;
   for (const c10::IValue& result : results) tuple.items.push_back(value_of(result, functional));
@@ -168,9 +167,7 @@ void Recorder::record_batch_norm(const Call& call) {
   graph::TupleValue tuple;
   for (const c10::IValue& result : call.results) tuple.items.push_back(value_of(result, call));
   for (const at::Tensor* stats : {&mean, &var}) tuple.items.emplace_back(tensor_meta(*stats, tracker_->fresh_storage()));
-  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::_native_batch_norm_legit_functional", "");
-  note_op(op);
-  const NodeId node = emit(op_target(op.operator_name()), converted.converted.args, converted.converted.kwargs, graph::Value(tuple));
+  const NodeId node = emit("aten._native_batch_norm_legit_functional.default", converted.converted.args, converted.converted.kwargs, graph::Value(tuple));
   define_results(node, call, call.results);
   int64_t index = 3;
   for (const at::Tensor* stats : {&mean, &var}) {
@@ -197,12 +194,9 @@ NodeId Recorder::scalar(std::string name, double value, int64_t index) {
 NodeId Recorder::call(graph::PartitionerTag part, std::string_view target, graph::ArgumentList args,
                       std::vector<std::pair<std::string, Argument>> kwargs, const at::Tensor& like) {
   if (failed()) return kNoNode;
-  const size_t dot = target.find('.'), second = target.find('.', dot + 1);
-  const std::string overload(target.substr(second + 1));
-  note_op(c10::Dispatcher::singleton().findSchemaOrThrow(fmt::format("{}::{}", target.substr(0, dot), target.substr(dot + 1, second - dot - 1)).c_str(),
-                                                         overload == "default" ? "" : overload.c_str()));
   const NodeId node = joint_->graph.call(target, std::move(args), tensor_meta(like, tracker_->fresh_storage()));
   if (!kwargs.empty()) joint_->graph.set_kwargs(node, std::move(kwargs));
+  part_ = part;
   joint_->graph.meta(node).partitioner_tag = part;
   return node;
 }
@@ -234,6 +228,18 @@ std::vector<at::Tensor> Recorder::differentiable_constants() const {
   return result;
 }
 
+/// Every operator of the graph with its schema, and no other.
+void Recorder::declare_ops() {
+  graph::Graph& graph = joint_->graph;
+  for (const NodeId id : graph.order()) {
+    const std::string& target = graph[id].target;
+    if (graph[id].kind != graph::NodeKind::kCallFunction || target.starts_with("operator.") || graph.ops.contains(target)) continue;
+    const size_t first = target.find('.'), second = target.rfind('.');
+    const std::string name = target.substr(0, first) + "::" + target.substr(first + 1, second - first - 1), overload = target.substr(second + 1);
+    graph.ops.emplace(target, op_decl(c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), overload == "default" ? "" : overload.c_str())));
+  }
+}
+
 Recording Recorder::finish(std::vector<std::pair<NodeId, graph::OutputSpec>> outputs) {
   Recording recording;
   recording.failure = failure_;
@@ -253,6 +259,7 @@ Recording Recorder::finish(std::vector<std::pair<NodeId, graph::OutputSpec>> out
   }
   joint_->graph.num_forward_outputs = static_cast<int64_t>(forward);
   joint_->graph.output(values);
+  declare_ops();
   joint_->graph.producer = {{"source", "sapwood capture"}};
   hashes_.resize(options_.hash_values ? joint_->graph.id_bound() : 0);
   recording.step = std::move(*joint_);

@@ -39,11 +39,23 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
   return false;
 }
 
+/// The function without a template's return type: "at::Tensor my::f<int>(int)" -> "my::f<int>(int)".
+std::string_view without_return_type(std::string_view function) {
+  int depth = 0;
+  size_t start = 0;
+  for (size_t i = 0; i < function.size(); ++i) {
+    const char c = function[i];
+    if (c == '(' && depth == 0 && !function.substr(i).starts_with("(anonymous namespace)") && i != start) break;
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == '}') --depth;
+    if (c == ' ' && depth == 0 && !function.substr(0, i).ends_with("operator")) start = i + 1;
+  }
+  return function.substr(start);
+}
+
 /// Whether a demangled function belongs to a library between the user and the dispatcher.
 bool is_library_function(std::string_view function) {
-  if (const size_t space = function.find(' '); space != std::string_view::npos && space < function.find('('))
-    if (function.find('<') > space) function.remove_prefix(space + 1);  // a template's return type
-  return starts_with_any(function, {"at::", "c10::", "torch::", "std::", "__gnu", "sapwood::", "void sapwood::", "void at::", "void std::"});
+  return starts_with_any(without_return_type(function), {"at::", "c10::", "torch::", "std::", "__gnu", "sapwood::detail::", "sapwood::TrainStep::"});
 }
 
 }  // namespace

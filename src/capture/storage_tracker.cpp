@@ -150,7 +150,7 @@ NodeId StorageTracker::remake(State& state, View view) {
       throw_unsupported("capture", "memory is read under two dtypes through a view that the recorder didn't see being made");
     const NodeId base = current(state, 0);
     const graph::TensorMeta& like = *graph[base].tensor();
-    return graph.call("aten.as_strided.default",
+    return emit("aten.as_strided.default",
                       {Argument::node(base), Argument::ints(view.geometry.sizes), Argument::ints(view.geometry.strides), offset},
                       meta_of(view.geometry, like, *like.storage));
   }
@@ -160,21 +160,20 @@ NodeId StorageTracker::remake(State& state, View view) {
   const graph::TensorMeta meta = meta_of(view.geometry, like, *like.storage);
   ArgumentList args = origin.args;
   args[0] = Argument::node(parent);
-  NodeId node = graph.call(origin.target, std::move(args), view.item < 0 ? graph::Value(meta) : *origin.val);
+  const NodeId node = emit(origin.target, std::move(args), view.item < 0 ? graph::Value(meta) : *origin.val);
   graph.set_kwargs(node, origin.kwargs);
-  graph.meta(node) = origin.meta;
-  if (view.item >= 0) {
-    const NodeId tuple = node;
-    node = graph.call("operator.getitem", {Argument::node(tuple), view.item}, meta);
-    graph.meta(node) = origin.meta;
-  }
+  return view.item < 0 ? node : emit("operator.getitem", {Argument::node(node), view.item}, meta);
+}
+
+NodeId StorageTracker::emit(std::string_view target, ArgumentList args, graph::Value val) {
+  const NodeId node = joint_.graph.call(target, std::move(args), std::move(val));
+  stamp_(node);
   return node;
 }
 
 NodeId StorageTracker::emit_fresh(std::string_view target, ArgumentList args, const Geometry& result) {
-  graph::Graph& graph = joint_.graph;
-  const graph::TensorMeta like = *graph[args[0].as<graph::NodeArg>()->id].tensor();
-  return graph.call(target, std::move(args), meta_of(result, like, fresh_storage()));
+  const graph::TensorMeta like = *joint_.graph[args[0].as<graph::NodeArg>()->id].tensor();
+  return emit(target, std::move(args), meta_of(result, like, fresh_storage()));
 }
 
 void StorageTracker::define(const at::Tensor& tensor, NodeId node) {
@@ -220,7 +219,7 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
     Geometry flat = base;
     flat.offset = node_geometry.offset;
     const graph::TensorMeta like = *joint_.graph[node].tensor();
-    new_base = joint_.graph.call("aten.view.default", {Argument::node(node), Argument::ints(base.sizes)}, meta_of(flat, like, *like.storage));
+    new_base = emit("aten.view.default", {Argument::node(node), Argument::ints(base.sizes)}, meta_of(flat, like, *like.storage));
   } else {
     if (written.offset < base.offset || written.end() > base.end() || written.dtype != base.dtype)
       throw_unsupported("capture", "memory is written outside of the tensor through which the step first saw it");

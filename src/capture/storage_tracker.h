@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/StorageImpl.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -36,7 +37,9 @@ struct Geometry {
 class StorageTracker {
  public:
   /// With `differentiable_constants`, tensors that need a gradient may be read without having been declared, if they are leaves.
-  StorageTracker(graph::JointGraph& joint, bool differentiable_constants) : joint_(joint), differentiable_constants_(differentiable_constants) {}
+  /// `stamp` is called for every node that the tracker emits, to say which part of the step it belongs to.
+  StorageTracker(graph::JointGraph& joint, std::function<void(graph::NodeId)> stamp, bool differentiable_constants)
+      : joint_(joint), stamp_(std::move(stamp)), differentiable_constants_(differentiable_constants) {}
 
   /// Says what `tensor` is, should the step read it. Becomes a placeholder at the first read. A storage that's known already keeps its first declaration.
   void declare(const at::Tensor& tensor, graph::InputRole role, std::string name, int64_t index);
@@ -97,11 +100,13 @@ class StorageTracker {
   graph::NodeId current(State& state, size_t view);
   graph::NodeId remake(State& state, View view);
   size_t find_or_add_view(State& state, const Geometry& geometry);
+  graph::NodeId emit(std::string_view target, graph::ArgumentList args, graph::Value val);
   graph::NodeId emit_fresh(std::string_view target, graph::ArgumentList args, const Geometry& result);
 
   graph::JointGraph& joint_;
   std::unordered_map<const c10::StorageImpl*, State> states_;
   std::vector<at::Tensor> placeholder_tensors_;
+  std::function<void(graph::NodeId)> stamp_;
   bool differentiable_constants_;
   int32_t next_number_ = 0;
   graph::NodeId last_placeholder_ = graph::kNoNode;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <random>
 #include <thread>
 
 #include "graph/text.h"
@@ -127,7 +128,7 @@ TEST(Recorder, OverlappingViewsAndChains) {
     auto a = x.narrow(0, 0, 4), b = x.narrow(0, 2, 4), c = b.view({2, 2}).t();
     a.add_(1);
     c.mul_(3);
-    b.sub_(a);
+    b.sub_(a.clone());
     return Tensors{a.clone(), b.clone(), c.clone(), x.clone()};
   }, {numbers({6})});
 }
@@ -301,7 +302,12 @@ class RandomProgram {
   explicit RandomProgram(uint64_t seed) : rng_(seed) {}
   Tensors operator()(Tensors& in) {
     pool_ = {in[0], in[1]};
-    for (int i = 0; i < 25; ++i) step();
+    for (int i = 0; i < 25; ++i) {
+      try {
+        step();
+      } catch (const c10::Error&) {  // partly overlapping operands: an error in eager as well
+      }
+    }
     Tensors out;
     for (size_t i = pool_.size() - 4; i < pool_.size(); ++i) out.push_back(pool_[i] * 1);
     return out;
