@@ -1,11 +1,16 @@
-# bench/<name>.cpp is one benchmark; bench/<name>/*.cpp together are one; bench/common/*.cpp is what they share.
+# bench/<name>.cpp is one benchmark; bench/<name>/*.cpp together are one; bench/common/*.cpp is what they share
+# with each other and with the tests (test/e2e trains the same workloads).
 
 sapwood_glob(bench_common bench/common)
-if(bench_common)
+if(bench_common AND (SAPWOOD_BUILD_BENCH OR SAPWOOD_BUILD_TESTS))
   add_library(sapwood_bench_common STATIC ${bench_common})
   sapwood_use_full_pch(sapwood_bench_common)
   target_include_directories(sapwood_bench_common PUBLIC ${PROJECT_SOURCE_DIR}/bench)
   target_link_libraries(sapwood_bench_common PUBLIC sapwood_internal)
+endif()
+
+if(NOT SAPWOOD_BUILD_BENCH)
+  return()
 endif()
 
 function(sapwood_add_bench name)

@@ -8,10 +8,18 @@ endforeach()
 set(SAPWOOD_TEST_FOLDERS_TORCH test/unit/interp test/unit/capture test/unit/exec test/unit/runtime
                                test/unit/runtime/exec test/unit/driver)
 set(SAPWOOD_TEST_FOLDERS_E2E test/e2e test/error)
+set(SAPWOOD_CORE_ERROR_TESTS "/test/error/.*_file_test\\.cpp$")  # malformed files: these need the core only
 
 # Compiles the tests in the folders given into one binary. Nothing is made of empty folders.
 function(sapwood_add_tests target library)
   sapwood_glob(files ${ARGN})
+  if(library STREQUAL "sapwood_core")
+    sapwood_glob(error_files test/error)
+    list(FILTER error_files INCLUDE REGEX ${SAPWOOD_CORE_ERROR_TESTS})
+    list(APPEND files ${error_files})
+  else()
+    list(FILTER files EXCLUDE REGEX ${SAPWOOD_CORE_ERROR_TESTS})
+  endif()
   if(NOT files)
     return()
   endif()
@@ -36,6 +44,9 @@ sapwood_add_tests(sapwood_core_test sapwood_core ${SAPWOOD_TEST_FOLDERS_CORE})
 if(SAPWOOD_WITH_TORCH)
   sapwood_add_tests(sapwood_torch_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_TORCH})
   sapwood_add_tests(sapwood_e2e_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_E2E})
+  if(TARGET sapwood_e2e_test AND TARGET sapwood_bench_common)
+    target_link_libraries(sapwood_e2e_test PRIVATE sapwood_bench_common)
+  endif()
 endif()
 
 find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
