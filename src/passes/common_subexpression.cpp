@@ -39,8 +39,11 @@ class FactTable {
     const auto known = facts_.find(node.target);
     if (known != facts_.end()) return known->second;
     const ops::OpInfo info = ops::describe(graph_, node);
-    return facts_.emplace(node.target, OperatorFacts{info.draws || is_uninitialised(info), info.is_mutable})
-        .first->second;
+    // An operator that nobody declares may do anything, so nothing is merged across it. Higher-order operators are
+    // functional: what their bodies would write was made explicit when the graph was captured.
+    const bool unknown = !info.known && info.effect && !node.target.starts_with("higher_order.");
+    const OperatorFacts facts{info.draws || is_uninitialised(info) || unknown, info.is_mutable || unknown};
+    return facts_.emplace(node.target, facts).first->second;
   }
 
  private:

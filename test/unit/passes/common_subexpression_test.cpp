@@ -145,11 +145,19 @@ TEST_F(CseTest, LeavesWhatSharesAStorageWithAnOutput) {
 TEST_F(CseTest, MergesOnlyBetweenMutations) {
   call("aten.sin.default", {arg(x)});
   call("aten.sin.default", {arg(x)});
-  call("aten.add_.Tensor", {arg(x), 1});
+  call("aten.add_.Scalar", {arg(x), 1});
   const NodeId after = call("aten.sin.default", {arg(x)});
   call("aten.sin.default", {arg(x)});
   EXPECT_EQ(merged(), 2U);
   EXPECT_FALSE(g[after].erased) << "the later call stands for those that follow";
+}
+
+TEST_F(CseTest, MergesNothingAcrossAnUnknownOperator) {
+  call("aten.sin.default", {arg(x)});
+  call("my.unknown.default", {arg(x)});
+  call("my.unknown.default", {arg(x)});
+  call("aten.sin.default", {arg(x)});
+  EXPECT_EQ(merged(), 0U);
 }
 
 TEST_F(CseTest, LeavesCallsThatBindUnbackedSymbols) {

@@ -33,7 +33,7 @@ TEST(DeadCode, RemovesChainsThatNothingReads) {
 TEST(DeadCode, KeepsEffects) {
   Graph g;
   const NodeId x = g.placeholder("x", {});
-  g.call("aten.add_.Tensor", {arg(x), 1}, {});
+  g.call("aten.add_.Scalar", {arg(x), 1}, {});
   const NodeId marked = g.call("aten.sin.default", {arg(x)}, {});
   g.meta(marked).impure = true;
   g.ops["my.write.default"] = {"my::write(Tensor(a!) self) -> ()", {}, true, false};
