@@ -3,6 +3,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -30,20 +31,22 @@ struct AllocationTracker::Counters {
   }
 };
 
-/// What LibTorch calls. Every allocation carries a record that returns its bytes to the counters.
+/// What LibTorch calls. In front of every allocation lies a record that returns its bytes to the counters, so that data
+/// and context are one pointer, as LibTorch's raw interface demands.
 class AllocationTracker::Hook final : public c10::Allocator {
  public:
   Hook(c10::Allocator& base, std::shared_ptr<Counters> counters) : base_(base), counters_(std::move(counters)) {}
 
   c10::DataPtr allocate(size_t bytes) override {
-    c10::DataPtr inner = base_.allocate(bytes);
-    void* data = inner.get();
-    if (data == nullptr) return inner;
+    if (bytes == 0) return base_.allocate(0);
+    c10::DataPtr inner = base_.allocate(bytes + kRecordBytes);
     const c10::Device device = inner.device();
-    auto record = std::make_unique<Record>(Record{std::move(inner), counters_, static_cast<int64_t>(bytes)});
-    counters_->add(record->bytes);
-    return {data, record.release(), &release, device};
+    auto* begin = static_cast<std::byte*>(inner.get());
+    std::construct_at(reinterpret_cast<Record*>(begin), std::move(inner), counters_, static_cast<int64_t>(bytes));
+    counters_->add(static_cast<int64_t>(bytes));
+    return {begin + kRecordBytes, begin + kRecordBytes, &release, device};
   }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* to, const void* from, size_t bytes) const override { base_.copy_data(to, from, bytes); }
 
  private:
@@ -51,10 +54,18 @@ class AllocationTracker::Hook final : public c10::Allocator {
     c10::DataPtr inner;
     std::shared_ptr<Counters> counters;
     int64_t bytes;
+    Record(c10::DataPtr memory, std::shared_ptr<Counters> owner, int64_t size)
+        : inner(std::move(memory)), counters(std::move(owner)), bytes(size) {}
   };
-  static void release(void* context) {
-    const std::unique_ptr<Record> record(static_cast<Record*>(context));
+  static constexpr size_t kRecordBytes = 64;  // keeps the data as aligned as LibTorch's own
+  static_assert(sizeof(Record) <= kRecordBytes);
+
+  static void release(void* data) {
+    if (data == nullptr) return;
+    auto* record = reinterpret_cast<Record*>(static_cast<std::byte*>(data) - kRecordBytes);
     record->counters->add(-record->bytes);
+    const c10::DataPtr memory = std::move(record->inner);  // freed last, the record lies in it
+    std::destroy_at(record);
   }
 
   c10::Allocator& base_;
