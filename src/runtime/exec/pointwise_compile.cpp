@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "runtime/exec/pointwise_combine.h"
 #include "runtime/exec/pointwise_launch.h"
 
 namespace sapwood::exec {
@@ -12,8 +13,8 @@ constexpr size_t kMaxNumbers = 64;
 
 class Compiler {
  public:
-  Compiler(const Program& program, const std::vector<ElementaryOp>& ops, const std::vector<ValueId>& stored)
-      : program_(program), ops_(ops), stored_(stored) {}
+  Compiler(const Program& program, std::vector<ElementaryOp> ops, const std::vector<ValueId>& stored)
+      : program_(program), ops_(std::move(ops)), stored_(stored) {}
 
   std::optional<PointwiseProgram> run() {
     const at::Tensor& first = program_.tensor(ops_.front().result);
@@ -100,6 +101,8 @@ class Compiler {
     instruction.c = operand(op.c);
     if (op.s) instruction.s = number(*op.s);
     if (op.t) instruction.t = number(*op.t);
+    if (op.u) instruction.u = number(*op.u);
+    if (op.w) instruction.w = number(*op.w);
     release_operands(op, at);
     const bool stored = is_stored(op.result);
     const bool late = stored && overwrites_needed(op.result, at);
@@ -110,7 +113,7 @@ class Compiler {
   }
 
   const Program& program_;
-  const std::vector<ElementaryOp>& ops_;
+  const std::vector<ElementaryOp> ops_;
   const std::vector<ValueId>& stored_;
   PointwiseProgram out_;
   std::unordered_map<ValueId, size_t> last_read_;
@@ -122,7 +125,7 @@ class Compiler {
 }  // namespace
 
 std::optional<PointwiseProgram> compile_pointwise(const Program& program, const std::vector<ElementaryOp>& ops, const std::vector<ValueId>& stored) {
-  return Compiler(program, ops, stored).run();
+  return Compiler(program, combine_updates(program, ops, stored), stored).run();
 }
 
 }  // namespace sapwood::exec

@@ -2,6 +2,7 @@
 
 #include <ATen/Functions.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -69,9 +70,8 @@ at::Tensor by_aten(PointwiseOp op, const ProbeArguments& x) {
     case PointwiseOp::kThresholdBackward: return at::threshold_backward(x.a, x.b, x.s);
     case PointwiseOp::kSigmoidBackward: return at::sigmoid_backward(x.a, x.b);
     case PointwiseOp::kTanhBackward: return at::tanh_backward(x.a, x.b);
-    case PointwiseOp::kCount: break;
+    default: return {};  // combined operators are as exact as their parts
   }
-  return {};
 }
 
 template <typename T>
@@ -108,15 +108,31 @@ bool agrees(PointwiseOp op, PointwiseKernel<T> kernel) {
   return true;
 }
 
+/// A combined operator repeats the arithmetic of its parts, so it is exact where the same instruction set's kernels of all parts are.
+template <typename T>
+void add_combined(const PointwiseKernels<T>& kernels, PointwiseKernels<T>& exact) {
+  using enum PointwiseOp;
+  const auto add = [&](PointwiseOp op, std::initializer_list<PointwiseOp> parts) {
+    const auto same = [&](PointwiseOp part) { return exact.run[static_cast<size_t>(part)] == kernels.run[static_cast<size_t>(part)]; };
+    PointwiseKernel<T>& place = exact.run[static_cast<size_t>(op)];
+    if (place == nullptr && std::all_of(parts.begin(), parts.end(), same)) place = kernels.run[static_cast<size_t>(op)];
+  };
+  add(kScaleAddScaled, {kMul, kAddScaled});
+  add(kScaleAddcmul, {kMul, kAddcmul});
+  add(kStep, {kDiv, kAdd, kAddcdiv});
+  add(kScaleStep, {kMul, kDiv, kAdd, kAddcdiv});
+}
+
 template <typename T>
 PointwiseKernels<T> probe() {
   std::vector<const PointwiseKernels<T>*> candidates;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) candidates.push_back(&avx2_kernels<T>());
   candidates.push_back(&generic_kernels<T>());
   PointwiseKernels<T> exact;
-  for (size_t op = 0; op < kPointwiseOps; ++op)
+  for (size_t op = 0; op < static_cast<size_t>(kFirstCombined); ++op)
     for (const PointwiseKernels<T>* kernels : candidates)
       if (exact.run[op] == nullptr && agrees<T>(static_cast<PointwiseOp>(op), kernels->run[op])) exact.run[op] = kernels->run[op];
+  for (const PointwiseKernels<T>* kernels : candidates) add_combined(*kernels, exact);
   return exact;
 }
 

@@ -2,6 +2,8 @@
 // SAPWOOD_POINTWISE_FMA to 0 or 1.
 #pragma once
 
+#pragma GCC optimize("no-math-errno")  // square roots become instructions
+
 #include <cmath>
 #include <type_traits>
 #include <utility>
@@ -124,6 +126,17 @@ void run_op(const PointwiseBlock<T>& block) {
   if constexpr (Op == PointwiseOp::kLerp) lerp(block);
   if constexpr (Op == PointwiseOp::kThresholdBackward) binary(block, [s](T a, T b) { return b <= s ? T(0) : a; });
   if constexpr (Op == PointwiseOp::kSigmoidBackward) binary(block, [](T a, T b) { return a * (T(1) - b) * b; });
+  if constexpr (Op == PointwiseOp::kScaleAddScaled) binary(block, [s, t](T a, T b) { return fused<T>(b, s, a * t); });
+  if constexpr (Op == PointwiseOp::kScaleAddcmul) ternary(block, [s, t](T a, T b, T c) { return fused<T>(s * b, c, a * t); });
+  if constexpr (Op == PointwiseOp::kStep) {
+    const T u = block.u;
+    ternary(block, [s, t, u](T a, T b, T c) { return a + (s * b) / (c / t + u); });
+  }
+  if constexpr (Op == PointwiseOp::kScaleStep) {
+    const T u = block.u;
+    const T w = block.w;
+    ternary(block, [s, t, u, w](T a, T b, T c) { return a * w + (s * b) / (c / t + u); });
+  }
   if constexpr (Op == PointwiseOp::kTanhBackward) binary(block, [](T a, T b) { return a * fused<T>(-b, b, T(1)); });
 }
 

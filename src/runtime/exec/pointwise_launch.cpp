@@ -51,6 +51,8 @@ void run_part(const PointwiseProgram& program, const std::vector<char*>& pointer
       args.c_number = instruction.c.kind == PointwisePlace::Kind::kNumber;
       if (instruction.s >= 0) args.s = numbers[instruction.s];
       if (instruction.t >= 0) args.t = numbers[instruction.t];
+      if (instruction.u >= 0) args.u = numbers[instruction.u];
+      if (instruction.w >= 0) args.w = numbers[instruction.w];
       kernels.run[static_cast<size_t>(instruction.op)](args);
     }
   }

@@ -21,7 +21,7 @@ struct PointwisePlace {
 struct PointwiseInstruction {
   PointwiseOp op = PointwiseOp::kCopy;
   PointwisePlace out, a, b, c;
-  int32_t s = -1, t = -1;  ///< numbers
+  int32_t s = -1, t = -1, u = -1, w = -1;  ///< numbers
 };
 
 /// A chain of elementary operators in executable form, over one set of equally laid out tensors.

@@ -6,7 +6,7 @@
 namespace sapwood::exec {
 
 /// Elementwise operators whose ATen kernels can be repeated bit for bit: every step is exactly rounded, or is the same library routine.
-/// a, b, c are operands, s, t numbers. "fma" is one rounding where ATen's vector kernels have one.
+/// a, b, c are operands, s, t, u, w numbers. "fma" is one rounding where ATen's vector kernels have one.
 enum class PointwiseOp : uint8_t {
   kCopy,              ///< a
   kAdd,               ///< a + b
@@ -33,8 +33,15 @@ enum class PointwiseOp : uint8_t {
   kThresholdBackward, ///< b <= s ? 0 : a
   kSigmoidBackward,   ///< a * (1 - b) * b
   kTanhBackward,      ///< a * fma(-b, b, 1)
+  // Several of the above in one pass, for optimizers. Made by `combine_updates` only.
+  kScaleAddScaled,    ///< kAddScaled(a * t, b, s)
+  kScaleAddcmul,      ///< kAddcmul(a * t, b, c, s)
+  kStep,              ///< kAddcdiv(a, b, c / t + u, s)
+  kScaleStep,         ///< kAddcdiv(a * w, b, c / t + u, s)
   kCount,
 };
+
+inline constexpr PointwiseOp kFirstCombined = PointwiseOp::kScaleAddScaled;
 
 inline constexpr size_t kPointwiseOps = static_cast<size_t>(PointwiseOp::kCount);
 
@@ -42,7 +49,10 @@ inline constexpr size_t kPointwiseOps = static_cast<size_t>(PointwiseOp::kCount)
 constexpr int operand_count(PointwiseOp op) {
   switch (op) {
     case PointwiseOp::kAddcmul:
-    case PointwiseOp::kAddcdiv: return 3;
+    case PointwiseOp::kAddcdiv:
+    case PointwiseOp::kScaleAddcmul:
+    case PointwiseOp::kStep:
+    case PointwiseOp::kScaleStep: return 3;
     case PointwiseOp::kAdd:
     case PointwiseOp::kAddScaled:
     case PointwiseOp::kSub:
@@ -53,7 +63,8 @@ constexpr int operand_count(PointwiseOp op) {
     case PointwiseOp::kLerp:
     case PointwiseOp::kThresholdBackward:
     case PointwiseOp::kSigmoidBackward:
-    case PointwiseOp::kTanhBackward: return 2;
+    case PointwiseOp::kTanhBackward:
+    case PointwiseOp::kScaleAddScaled: return 2;
     default: return 1;
   }
 }
@@ -79,7 +90,7 @@ struct PointwiseBlock {
   const T* b = nullptr;
   const T* c = nullptr;
   bool a_number = false, b_number = false, c_number = false;
-  T s = 0, t = 0;
+  T s = 0, t = 0, u = 0, w = 0;
   int64_t size = 0;
 };
 

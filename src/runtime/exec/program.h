@@ -83,7 +83,7 @@ struct ElementaryOp {
   };
   PointwiseOp op = PointwiseOp::kCopy;
   Operand a, b, c;
-  std::optional<PointwiseNumber> s, t;
+  std::optional<PointwiseNumber> s, t, u, w;
   ValueId result = kNoValue;
 };
 
