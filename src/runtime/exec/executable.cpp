@@ -93,6 +93,8 @@ class StepExecutable final : public Executable {
     const RegionId id = program_.region_of(value);
     auto it = std::find_if(taken.begin(), taken.end(), [id](const auto& entry) { return entry.first == id; });
     if (it == taken.end()) {
+      if (region.storage->data() == nullptr && region.bytes > 0)  // never written: the result of an empty-like factory
+        region.storage->set_data_ptr_noswap(c10::GetCPUAllocator()->allocate(static_cast<size_t>(region.bytes)));
       auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), region.bytes, std::move(region.storage->mutable_data_ptr()),
                                                            c10::GetCPUAllocator(), /*resizable=*/true);
       it = taken.insert(taken.end(), {id, std::move(storage)});

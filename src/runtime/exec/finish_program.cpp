@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "runtime/exec/fold_constants.h"
 #include "runtime/exec/in_place.h"
+#include "runtime/exec/lifetimes.h"
 #include "runtime/exec/memory_plan.h"
 #include "runtime/exec/pointwise_fuse.h"
 #include "runtime/exec/schedule.h"
@@ -14,30 +15,6 @@
 
 namespace sapwood::exec {
 namespace {
-
-/// First and last call that touches each region.
-struct Lifetime {
-  CallId first = -1;
-  CallId last = -1;
-};
-
-std::vector<Lifetime> lifetimes(const Program& program) {
-  std::vector<Lifetime> result(program.regions.size());
-  for (size_t c = 0; c < program.calls.size(); ++c) {
-    const auto touch = [&](const std::vector<ValueId>& values) {
-      for (const ValueId value : values) {
-        if (value == kNoValue) continue;
-        Lifetime& life = result[static_cast<size_t>(program.region_of(value))];
-        if (life.first < 0) life.first = static_cast<CallId>(c);
-        life.last = static_cast<CallId>(c);
-      }
-    };
-    touch(program.calls[c].results);
-    touch(program.calls[c].reads);
-    touch(program.calls[c].mutated);
-  }
-  return result;
-}
 
 void place_outputs(Program& program) {
   for (const OutputBinding& output : program.outputs) {
@@ -91,14 +68,30 @@ void choose_arena_regions(Program& program) {
     if (program.regions[r].placement == Placement::kOwned && !by_kernel[r]) program.regions[r].placement = Placement::kArena;
 }
 
-void fill_report(const Program& program, const std::vector<Lifetime>& lives, MemoryReport& report) {
+/// When every region is in use, and whose memory it takes over.
+struct Lives {
+  std::vector<Lifetime> of;
+  std::vector<RegionId> owner;  ///< itself if it has its own memory
+
+  bool has_own_memory(size_t region) const { return of[region].first >= 0 && owner[region] == static_cast<RegionId>(region); }
+};
+
+Lives find_lives(const Program& program) {
+  Lives lives{find_lifetimes(program), {}};
+  std::vector<bool> in_arena;
+  for (const Region& region : program.regions) in_arena.push_back(region.placement == Placement::kArena);
+  lives.owner = reuse_dying_operands(program, in_arena, lives.of);
+  return lives;
+}
+
+void fill_report(const Program& program, const Lives& lives, MemoryReport& report) {
   std::vector<int64_t> born(program.calls.size(), 0);
   std::vector<int64_t> dead(program.calls.size(), 0);
   for (size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
-    if (lives[r].first < 0 || region.placement == Placement::kInput || region.placement == Placement::kConstant) continue;
-    born[static_cast<size_t>(lives[r].first)] += region.bytes;
-    if (region.placement != Placement::kOutput) dead[static_cast<size_t>(lives[r].last)] += region.bytes;
+    if (!lives.has_own_memory(r) || region.placement == Placement::kInput || region.placement == Placement::kConstant) continue;
+    born[static_cast<size_t>(lives.of[r].first)] += region.bytes;
+    if (region.placement != Placement::kOutput) dead[static_cast<size_t>(lives.of[r].last)] += region.bytes;
   }
   int64_t live = 0;
   for (size_t c = 0; c < program.calls.size(); ++c) {
@@ -109,33 +102,35 @@ void fill_report(const Program& program, const std::vector<Lifetime>& lives, Mem
   }
 }
 
-void make_arena(Program& program, const std::vector<Lifetime>& lives, FinishedProgram& finished) {
+void make_arena(Program& program, const Lives& lives, FinishedProgram& finished) {
   std::vector<MemoryBlock> blocks;
   std::vector<size_t> owners;
   for (size_t r = 0; r < program.regions.size(); ++r) {
-    if (program.regions[r].placement != Placement::kArena || lives[r].first < 0) continue;
-    blocks.push_back({program.regions[r].bytes, lives[r].first, lives[r].last});
+    if (program.regions[r].placement != Placement::kArena || !lives.has_own_memory(r)) continue;
+    blocks.push_back({program.regions[r].bytes, lives.of[r].first, lives.of[r].last});
     owners.push_back(r);
   }
   const ArenaPlan plan = plan_memory(blocks);
   if (const std::vector<std::string> problems = check_plan(blocks, plan); !problems.empty()) throw_internal("exec", "memory plan: " + problems.front());
   finished.memory.arena_bytes = plan.arena_bytes;
   finished.arena = c10::GetCPUAllocator()->allocate(static_cast<size_t>(plan.arena_bytes));
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    Region& region = program.regions[owners[i]];
-    region.arena_offset = plan.offsets[i];
-    region.storage->set_data_ptr_noswap(at::DataPtr(static_cast<char*>(finished.arena.get()) + plan.offsets[i], c10::kCPU));
+  for (size_t i = 0; i < blocks.size(); ++i) program.regions[owners[i]].arena_offset = plan.offsets[i];
+  for (size_t r = 0; r < program.regions.size(); ++r) {
+    Region& region = program.regions[r];
+    if (region.placement != Placement::kArena) continue;
+    region.arena_offset = program.regions[static_cast<size_t>(lives.owner[r])].arena_offset;
+    region.storage->set_data_ptr_noswap(at::DataPtr(static_cast<char*>(finished.arena.get()) + region.arena_offset, c10::kCPU));
   }
 }
 
-void add_allocations(const Program& program, const std::vector<Lifetime>& lives, std::vector<Launch>& launches) {
+void add_allocations(const Program& program, const Lives& lives, std::vector<Launch>& launches) {
   const std::vector<bool> by_kernel = allocated_by_kernel(program);
   for (size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
-    if ((region.placement != Placement::kOwned && region.placement != Placement::kOutput) || lives[r].first < 0) continue;
+    if ((region.placement != Placement::kOwned && region.placement != Placement::kOutput) || lives.of[r].first < 0) continue;
     if (!by_kernel[r])
-      launches[static_cast<size_t>(lives[r].first)].allocations.push_back({region.storage.get(), static_cast<size_t>(region.bytes)});
-    if (region.placement == Placement::kOwned) launches[static_cast<size_t>(lives[r].last)].releases.push_back(region.storage.get());
+      launches[static_cast<size_t>(lives.of[r].first)].allocations.push_back({region.storage.get(), static_cast<size_t>(region.bytes)});
+    if (region.placement == Placement::kOwned) launches[static_cast<size_t>(lives.of[r].last)].releases.push_back(region.storage.get());
   }
 }
 
@@ -156,7 +151,7 @@ FinishedProgram finish_program(Program& program, const graph::JointGraph& step, 
   append_write_back_copies(program);
   place_outputs(program);
   if (options.plan_memory) choose_arena_regions(program);
-  const std::vector<Lifetime> lives = lifetimes(program);
+  const Lives lives = find_lives(program);
   if (options.plan_memory) make_arena(program, lives, finished);
   fill_report(program, lives, finished.memory);
   for (const Call& call : program.calls) {

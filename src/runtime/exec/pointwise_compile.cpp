@@ -47,13 +47,14 @@ class Compiler {
 
   /// Whether storing `value` now would overwrite an operand that a later operator reads.
   bool overwrites_needed(ValueId value, size_t at) const {
-    const Region& region = program_.regions[static_cast<size_t>(program_.region_of(value))];
-    if (region.placement != Placement::kInput) return false;
-    for (const auto& [other, last] : last_read_) {
-      const Region& read = program_.regions[static_cast<size_t>(program_.region_of(other))];
-      if (other != value && last > at && read.placement == Placement::kInput && read.input == region.input) return true;
-    }
-    return false;
+    return std::any_of(last_read_.begin(), last_read_.end(), [&](const auto& read) {
+      return read.first != value && read.second > at && same_memory(program_.region(read.first), program_.region(value));
+    });
+  }
+
+  static bool same_memory(const Region& a, const Region& b) {
+    if (a.placement != b.placement) return false;
+    return (a.placement == Placement::kInput && a.input == b.input) || (a.placement == Placement::kArena && a.arena_offset == b.arena_offset);
   }
 
   Place memory(ValueId value) {

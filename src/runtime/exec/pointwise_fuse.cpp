@@ -191,7 +191,9 @@ class Fuser {
 
   bool compiles(const Members& members) const {
     const Call fused = fused_call(members);
-    return compile_pointwise(program_, fused.elementary, fused.results).has_value();
+    const std::optional<PointwiseProgram> compiled = compile_pointwise(program_, fused.elementary, fused.results);
+    // Each result may have to be kept aside once it is known what it overwrites.
+    return compiled && compiled->temporaries + static_cast<int32_t>(fused.results.size()) <= kMaxPointwiseTemporaries;
   }
 
   CallGraph contract(const std::vector<CallId>& new_id) const {
