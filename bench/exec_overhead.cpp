@@ -80,7 +80,8 @@ void measure_chain(const Chain& chain, Results& results) {
   std::array<at::Tensor, 2> out{at::empty(chain.sizes), at::empty(chain.sizes)};
   const double direct = nanoseconds(20, [&] {
     chain.direct(out[1], x, x);
-    for (int i = 1; i < kChain; ++i) chain.direct(out[static_cast<size_t>(i % 2 == 0)], out[static_cast<size_t>(i % 2 != 0)], x);
+    for (int i = 1; i < kChain; ++i)
+      chain.direct(out[static_cast<size_t>(i % 2 == 0)], out[static_cast<size_t>(i % 2 != 0)], x);
   });
   const auto executable = Executable::build(chain_step(chain), {.fuse_pointwise = false, .plan_memory = true});
   const std::vector<c10::IValue> inputs{x};
@@ -103,7 +104,8 @@ struct Parameter {
 
 std::vector<Parameter> parameters() {
   std::vector<Parameter> list;
-  for (const auto& shape : kShapes) list.push_back({at::randn(shape), at::zeros(shape), at::zeros(shape), at::randn(shape) * 0.01});
+  for (const auto& shape : kShapes)
+    list.push_back({at::randn(shape), at::zeros(shape), at::zeros(shape), at::randn(shape) * 0.01});
   return list;
 }
 
@@ -138,7 +140,8 @@ class AdamWStep {
     results_.push_back(value);
     step_.outputs.push_back({sapwood::graph::OutputRole::kWriteBack, target});
   }
-  NodeId call(const std::string& target, ArgumentList args, const TensorMeta& tensor, std::vector<std::pair<std::string, Argument>> keywords = {}) {
+  NodeId call(const std::string& target, ArgumentList args, const TensorMeta& tensor,
+              std::vector<std::pair<std::string, Argument>> keywords = {}) {
     const NodeId id = step_.graph.call(target, std::move(args), sapwood::graph::Value(tensor));
     step_.graph.set_kwargs(id, std::move(keywords));
     step_.graph.meta(id).partitioner_tag = sapwood::graph::PartitionerTag::kOptimizer;

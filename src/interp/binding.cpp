@@ -17,12 +17,14 @@ constexpr std::string_view kStage = "interp";
 /// Converts the arguments of one node.
 class Binder {
  public:
-  Binder(const graph::Node& node, const SymbolValues& symbols, BoundCall& call) : node_(node), symbols_(symbols), call_(call) {}
+  Binder(const graph::Node& node, const SymbolValues& symbols, BoundCall& call)
+      : node_(node), symbols_(symbols), call_(call) {}
 
   void bind() {
     const auto& parameters = schema().arguments();
     if (node_.args.size() > parameters.size())
-      fail("has " + std::to_string(node_.args.size()) + " arguments, its operator takes " + std::to_string(parameters.size()));
+      fail("has " + std::to_string(node_.args.size()) + " arguments, its operator takes " +
+           std::to_string(parameters.size()));
     for (const auto& [key, value] : node_.kwargs) check_keyword(key);
     for (size_t i = 0; i < parameters.size(); ++i) call_.stack.push_back(parameter_value(i));
   }
@@ -31,7 +33,8 @@ class Binder {
   const c10::FunctionSchema& schema() const { return call_.callable.schema(); }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw_user(kStage, "node '" + node_.name + "' (" + node_.target + ") " + what + "; schema: " + c10::toString(schema()));
+    throw_user(kStage,
+               "node '" + node_.name + "' (" + node_.target + ") " + what + "; schema: " + c10::toString(schema()));
   }
 
   void check_keyword(const std::string& key) const {
@@ -62,12 +65,14 @@ class Binder {
 
   IValue convert(const Argument& arg, const c10::TypePtr& type, std::optional<int32_t> fixed_length) {
     if (type->kind() == TypeKind::OptionalType)
-      return arg.is_none() ? IValue() : convert(arg, type->castRaw<c10::OptionalType>()->getElementType(), fixed_length);
+      return arg.is_none() ? IValue()
+                           : convert(arg, type->castRaw<c10::OptionalType>()->getElementType(), fixed_length);
     if (const auto* node = arg.as<graph::NodeArg>()) {
       call_.slots.push_back({index_, element_, node->id});
       return IValue();
     }
-    if (type->kind() == TypeKind::ListType) return convert_list(arg, type->castRaw<c10::ListType>()->getElementType(), fixed_length);
+    if (type->kind() == TypeKind::ListType)
+      return convert_list(arg, type->castRaw<c10::ListType>()->getElementType(), fixed_length);
     return convert_scalar(arg, *type);
   }
 
@@ -93,18 +98,24 @@ class Binder {
 
   IValue convert_scalar(const Argument& arg, const c10::Type& type) const {
     switch (type.kind()) {
-      case TypeKind::TensorType: return at::native::wrapped_scalar_tensor(number(arg, type));
-      case TypeKind::NumberType: return number(arg, type);
-      case TypeKind::IntType: return integer(arg, type);
-      case TypeKind::FloatType: return number(arg, type).toDouble();
-      case TypeKind::BoolType: return number(arg, type).toBool();
+      case TypeKind::TensorType:
+        return at::native::wrapped_scalar_tensor(number(arg, type));
+      case TypeKind::NumberType:
+        return number(arg, type);
+      case TypeKind::IntType:
+        return integer(arg, type);
+      case TypeKind::FloatType:
+        return number(arg, type).toDouble();
+      case TypeKind::BoolType:
+        return number(arg, type).toBool();
       case TypeKind::StringType:
         if (const auto* text = arg.as<std::string>()) return *text;
         mismatch(type);
       case TypeKind::DeviceObjType:
         if (const auto* device = arg.as<graph::Device>()) return to_torch(*device);
         mismatch(type);
-      default: mismatch(type);
+      default:
+        mismatch(type);
     }
   }
 
@@ -122,7 +133,8 @@ class Binder {
     if (const auto* dtype = arg.as<graph::DType>()) return static_cast<int64_t>(to_torch(*dtype));
     if (const auto* layout = arg.as<graph::Layout>()) return static_cast<int64_t>(to_torch(*layout));
     if (const auto* format = arg.as<graph::MemoryFormat>()) return static_cast<int64_t>(to_torch(*format));
-    if (const auto* d = arg.as<double>(); d != nullptr && *d != static_cast<double>(static_cast<int64_t>(*d))) mismatch(type);
+    if (const auto* d = arg.as<double>(); d != nullptr && *d != static_cast<double>(static_cast<int64_t>(*d)))
+      mismatch(type);
     return number(arg, type).toLong();
   }
 
@@ -162,7 +174,8 @@ std::optional<Callable> find_callable(std::string_view target) {
   const size_t first = target.find('.');
   const size_t last = target.rfind('.');
   if (first == std::string_view::npos || last == first) return std::nullopt;
-  const std::string name = std::string(target.substr(0, first)) + "::" + std::string(target.substr(first + 1, last - first - 1));
+  const std::string name =
+      std::string(target.substr(0, first)) + "::" + std::string(target.substr(first + 1, last - first - 1));
   const std::string_view overload = target.substr(last + 1);
   const auto op = c10::Dispatcher::singleton().findSchema({name, overload == "default" ? "" : std::string(overload)});
   if (!op) return std::nullopt;
@@ -186,8 +199,10 @@ BoundCall bind_call(const graph::Node& node, const SymbolValues& symbols) {
 
 void fill(const BoundCall& call, const NodeSlot& slot, c10::IValue value, torch::jit::Stack& stack) {
   value = coerce(std::move(value), *slot_type(call, slot));
-  if (slot.element < 0) stack[slot.argument] = std::move(value);
-  else stack[slot.argument].toList().set(static_cast<size_t>(slot.element), std::move(value));
+  if (slot.element < 0)
+    stack[slot.argument] = std::move(value);
+  else
+    stack[slot.argument].toList().set(static_cast<size_t>(slot.element), std::move(value));
 }
 
 }  // namespace sapwood::interp

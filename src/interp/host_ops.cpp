@@ -68,15 +68,21 @@ std::optional<IValue> unary(std::string_view op, const IValue& a) {
 }
 
 IValue get_item(std::span<const IValue> args, const std::string& node_name) {
-  if (args.size() != 2 || !args[1].isInt()) throw_user(kStage, "node '" + node_name + "' (operator.getitem) needs a value and an int");
+  if (args.size() != 2 || !args[1].isInt())
+    throw_user(kStage, "node '" + node_name + "' (operator.getitem) needs a value and an int");
   const bool tuple = args[0].isTuple();
   if (!tuple && !args[0].isList())
-    throw_user(kStage, "node '" + node_name + "' (operator.getitem) reads a value that is neither a tuple nor a list: " + args[0].tagKind());
-  const int64_t size = static_cast<int64_t>(tuple ? args[0].toTupleRef().elements().size() : args[0].toListRef().size());
+    throw_user(kStage,
+               "node '" + node_name +
+                   "' (operator.getitem) reads a value that is neither a tuple nor a list: " + args[0].tagKind());
+  const int64_t size =
+      static_cast<int64_t>(tuple ? args[0].toTupleRef().elements().size() : args[0].toListRef().size());
   const int64_t index = args[1].toInt() < 0 ? args[1].toInt() + size : args[1].toInt();
   if (index < 0 || index >= size)
-    throw_user(kStage, "node '" + node_name + "' takes element " + std::to_string(args[1].toInt()) + " of " + std::to_string(size));
-  return tuple ? args[0].toTupleRef().elements()[static_cast<size_t>(index)] : args[0].toListRef()[static_cast<size_t>(index)];
+    throw_user(kStage, "node '" + node_name + "' takes element " + std::to_string(args[1].toInt()) + " of " +
+                           std::to_string(size));
+  return tuple ? args[0].toTupleRef().elements()[static_cast<size_t>(index)]
+               : args[0].toListRef()[static_cast<size_t>(index)];
 }
 
 }  // namespace
@@ -91,8 +97,9 @@ c10::IValue call_host_op(std::string_view target, std::span<const c10::IValue> a
   const auto integral = [](const IValue& v) { return v.isInt() || v.isBool(); };
   if (args.size() == 1 && args[0].isScalar()) result = unary(target, args[0]);
   if (args.size() == 2 && args[0].isScalar() && args[1].isScalar())
-    result = integral(args[0]) && integral(args[1]) ? on_ints(target, args[0].toScalar().toLong(), args[1].toScalar().toLong())
-                                                    : on_doubles(target, args[0].toScalar().toDouble(), args[1].toScalar().toDouble());
+    result = integral(args[0]) && integral(args[1])
+                 ? on_ints(target, args[0].toScalar().toLong(), args[1].toScalar().toLong())
+                 : on_doubles(target, args[0].toScalar().toDouble(), args[1].toScalar().toDouble());
   if (!result)
     throw_unsupported(kStage, "node '" + node_name + "': " + std::string(target) + " isn't implemented for these " +
                                   std::to_string(args.size()) + " operands");

@@ -30,7 +30,11 @@ std::vector<NodeId> last_readers(const graph::Graph& graph, const std::vector<No
 class Interpreter {
  public:
   Interpreter(const graph::Graph& graph, std::span<const IValue> inputs, const Observer& observer)
-      : graph_(graph), inputs_(inputs), observer_(observer), symbols_(bind_symbols(graph, inputs)), values_(graph.id_bound()) {}
+      : graph_(graph),
+        inputs_(inputs),
+        observer_(observer),
+        symbols_(bind_symbols(graph, inputs)),
+        values_(graph.id_bound()) {}
 
   std::vector<IValue> run() {
     const std::vector<NodeId> order = graph_.order();
@@ -45,16 +49,20 @@ class Interpreter {
         if (last[static_cast<size_t>(input)] == id) values_[static_cast<size_t>(input)] = IValue();
     }
     std::vector<IValue> outputs;
-    for (const NodeId id : graph_.output_values()) outputs.push_back(id == graph::kNoNode ? IValue() : values_[static_cast<size_t>(id)]);
+    for (const NodeId id : graph_.output_values())
+      outputs.push_back(id == graph::kNoNode ? IValue() : values_[static_cast<size_t>(id)]);
     return outputs;
   }
 
  private:
   IValue evaluate(const Node& node) {
     switch (node.kind) {
-      case NodeKind::kPlaceholder: return inputs_[next_input_++];
-      case NodeKind::kGetAttr: return constant_tensor(graph_, node);
-      default: return is_host_op(node.target) ? call_host(node) : call_operator(node);
+      case NodeKind::kPlaceholder:
+        return inputs_[next_input_++];
+      case NodeKind::kGetAttr:
+        return constant_tensor(graph_, node);
+      default:
+        return is_host_op(node.target) ? call_host(node) : call_operator(node);
     }
   }
 
@@ -70,7 +78,8 @@ class Interpreter {
     if (const auto* d = arg.as<double>()) return *d;
     if (const auto* b = arg.as<bool>()) return *b;
     if (const auto* e = arg.as<graph::SymExpr>()) return symbols_.evaluate(*e, node.name);
-    throw_unsupported(kStage, "node '" + node.name + "' (" + node.target + ") has an argument that isn't a number or a node");
+    throw_unsupported(kStage,
+                      "node '" + node.name + "' (" + node.target + ") has an argument that isn't a number or a node");
   }
 
   IValue call_operator(const Node& node) {
@@ -79,7 +88,8 @@ class Interpreter {
     try {
       call.callable.call(call.stack);
     } catch (const c10::Error& error) {
-      throw Error(ErrorKind::kRuntime, kStage, "node '" + node.name + "' (" + node.target + "): " + error.what_without_backtrace());
+      throw Error(ErrorKind::kRuntime, kStage,
+                  "node '" + node.name + "' (" + node.target + "): " + error.what_without_backtrace());
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {

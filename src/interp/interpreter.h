@@ -18,22 +18,27 @@ using Observer = std::function<void(const graph::Node&, const c10::IValue&)>;
 
 /// Runs a graph operator by operator on libtorch: slow, simple, the reference for everything else that runs graphs.
 ///
-/// Operators are called through the dispatcher below autograd, so nothing is recorded; values are freed after their last use; operators that
-/// mutate their arguments do so. `inputs`: one value per placeholder, in order: a tensor, an int for a symbolic size, a double for a scalar.
-/// Symbols take their values from the inputs' sizes where a size is a plain symbol, else from their hints.
-/// Returns one value per output of the graph, None where the graph returns None. A value may alias an input.
-/// Errors: user error for wrong inputs; unsupported for an operator that isn't registered, a higher-order operator or a constant whose values the
-/// graph doesn't hold; runtime error with libtorch's message if a kernel fails. All name the node. Any thread; threads may run one graph at a time each.
-std::vector<c10::IValue> run(const graph::Graph& graph, std::span<const c10::IValue> inputs, const Observer& observer = {});
+/// Operators are called through the dispatcher below autograd, so nothing is recorded; values are freed after their
+/// last use; operators that mutate their arguments do so. `inputs`: one value per placeholder, in order: a tensor, an
+/// int for a symbolic size, a double for a scalar. Symbols take their values from the inputs' sizes where a size is a
+/// plain symbol, else from their hints. Returns one value per output of the graph, None where the graph returns None. A
+/// value may alias an input. Errors: user error for wrong inputs; unsupported for an operator that isn't registered, a
+/// higher-order operator or a constant whose values the graph doesn't hold; runtime error with libtorch's message if a
+/// kernel fails. All name the node. Any thread; threads may run one graph at a time each.
+std::vector<c10::IValue> run(const graph::Graph& graph, std::span<const c10::IValue> inputs,
+                             const Observer& observer = {});
 
-/// Inputs of the right types, sizes and strides for `run`, the same for the same seed: floats uniform in [0, 0.1), integers that are 0 in a leading part of
-/// the tensor and 1 after it (valid indices, class numbers and offsets), symbolic sizes their hints, scalars uniform in [0, 1).
+/// Inputs of the right types, sizes and strides for `run`, the same for the same seed: floats uniform in [0, 0.1),
+/// integers that are 0 in a leading part of the tensor and 1 after it (valid indices, class numbers and offsets),
+/// symbolic sizes their hints, scalars uniform in [0, 1).
 std::vector<c10::IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed);
 
-/// The symbols' values for these inputs: hints, replaced by what the inputs say. Errors: user error for a wrong number of inputs.
+/// The symbols' values for these inputs: hints, replaced by what the inputs say. Errors: user error for a wrong number
+/// of inputs.
 SymbolValues bind_symbols(const graph::Graph& graph, std::span<const c10::IValue> inputs);
 
-/// The tensor that a get_attr node stands for, a new one on each call. Errors: unsupported if the graph doesn't hold its values.
+/// The tensor that a get_attr node stands for, a new one on each call. Errors: unsupported if the graph doesn't hold
+/// its values.
 at::Tensor constant_tensor(const graph::Graph& graph, const graph::Node& node);
 
 }  // namespace sapwood::interp

@@ -11,7 +11,8 @@ namespace {
 using c10::IValue;
 
 constexpr std::string_view kStage = "interp";
-constexpr double kLargest = 0.1;  // positive, as variances must be, and small, so that sums of many stay in the range of exp
+constexpr double kLargest =
+    0.1;  // positive, as variances must be, and small, so that sums of many stay in the range of exp
 
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
@@ -33,7 +34,8 @@ at::Tensor random_storage(int64_t count, c10::ScalarType type, std::mt19937_64& 
 at::Tensor random_tensor(const graph::Node& node, const SymbolValues& symbols, std::mt19937_64& random) {
   const graph::TensorMeta& meta = *node.tensor();
   if (meta.layout != graph::Layout::kStrided)
-    throw_unsupported(kStage, "placeholder '" + node.name + "' has layout " + std::string(graph::layout_name(meta.layout)) +
+    throw_unsupported(kStage, "placeholder '" + node.name + "' has layout " +
+                                  std::string(graph::layout_name(meta.layout)) +
                                   "; random inputs are made for strided tensors");
   const TensorGeometry shape = geometry(meta, symbols, node.name);
   const at::Tensor storage = random_storage(shape.extent(), to_torch(meta.dtype), random);
@@ -48,12 +50,15 @@ std::vector<IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed)
   std::vector<IValue> inputs;
   for (const graph::NodeId id : graph.placeholders()) {
     const graph::Node& node = graph[id];
-    if (node.tensor() != nullptr) inputs.emplace_back(random_tensor(node, symbols, random));
+    if (node.tensor() != nullptr)
+      inputs.emplace_back(random_tensor(node, symbols, random));
     else if (const auto* size = node.val ? node.val->as<graph::SymIntValue>() : nullptr)
       inputs.emplace_back(symbols.evaluate(size->expr, node.name));
-    else if (!node.val || node.val->as<graph::SymFloatValue>() != nullptr || node.val->as<graph::ConstValue>() != nullptr)
+    else if (!node.val || node.val->as<graph::SymFloatValue>() != nullptr ||
+             node.val->as<graph::ConstValue>() != nullptr)
       inputs.emplace_back(uniform(random));
-    else throw_unsupported(kStage, "placeholder '" + node.name + "' is neither a tensor nor a number");
+    else
+      throw_unsupported(kStage, "placeholder '" + node.name + "' is neither a tensor nor a number");
   }
   return inputs;
 }
@@ -61,20 +66,25 @@ std::vector<IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed)
 at::Tensor constant_tensor(const graph::Graph& graph, const graph::Node& node) {
   const auto it = graph.attributes.find(node.target);
   if (it == graph.attributes.end() || !it->second.values)
-    throw_unsupported(kStage, "node '" + node.name + "': the graph doesn't hold the values of attribute '" + node.target +
-                                  "'; make it a placeholder and pass the tensor");
+    throw_unsupported(kStage, "node '" + node.name + "': the graph doesn't hold the values of attribute '" +
+                                  node.target + "'; make it a placeholder and pass the tensor");
   const graph::Attribute& attribute = it->second;
   const TensorGeometry shape = geometry(attribute.tensor, SymbolValues(graph.symbols), node.name);
   if (static_cast<int64_t>(attribute.values->size()) != shape.numel())
-    throw_user(kStage, "attribute '" + node.target + "' has " + std::to_string(attribute.values->size()) + " values for " +
-                           std::to_string(shape.numel()) + " elements");
+    throw_user(kStage, "attribute '" + node.target + "' has " + std::to_string(attribute.values->size()) +
+                           " values for " + std::to_string(shape.numel()) + " elements");
   std::vector<c10::complex<double>> values;
   for (const graph::Argument& arg : *attribute.values) {
-    if (const auto* d = arg.as<double>()) values.emplace_back(*d);
-    else if (const auto* i = arg.as<int64_t>()) values.emplace_back(static_cast<double>(*i));
-    else if (const auto* b = arg.as<bool>()) values.emplace_back(*b ? 1.0 : 0.0);
-    else if (const auto* c = arg.as<std::complex<double>>()) values.emplace_back(c->real(), c->imag());
-    else throw_user(kStage, "attribute '" + node.target + "' has a value that isn't a number");
+    if (const auto* d = arg.as<double>())
+      values.emplace_back(*d);
+    else if (const auto* i = arg.as<int64_t>())
+      values.emplace_back(static_cast<double>(*i));
+    else if (const auto* b = arg.as<bool>())
+      values.emplace_back(*b ? 1.0 : 0.0);
+    else if (const auto* c = arg.as<std::complex<double>>())
+      values.emplace_back(c->real(), c->imag());
+    else
+      throw_user(kStage, "attribute '" + node.target + "' has a value that isn't a number");
   }
   const c10::ScalarType type = to_torch(attribute.tensor.dtype);
   const at::Tensor flat = at::from_blob(values.data(), shape.sizes, c10::kComplexDouble);

@@ -40,9 +40,13 @@ void fma(Stack& stack) {
   const std::vector<at::Tensor> wide = at::broadcast_tensors({in[0], in[1], in[2]});
   at::Tensor result = at::empty(wide[0].sizes(), wide[0].options());
   const auto type = result.scalar_type();
-  if (type == c10::kFloat) fma_contiguous<float>(wide[0].contiguous(), wide[1].contiguous(), wide[2].contiguous(), result);
-  else if (type == c10::kDouble) fma_contiguous<double>(wide[0].contiguous(), wide[1].contiguous(), wide[2].contiguous(), result);
-  else throw_unsupported("interp", std::string("prims.fma on ") + c10::toString(type) + "; it is implemented for float32 and float64");
+  if (type == c10::kFloat)
+    fma_contiguous<float>(wide[0].contiguous(), wide[1].contiguous(), wide[2].contiguous(), result);
+  else if (type == c10::kDouble)
+    fma_contiguous<double>(wide[0].contiguous(), wide[1].contiguous(), wide[2].contiguous(), result);
+  else
+    throw_unsupported(
+        "interp", std::string("prims.fma on ") + c10::toString(type) + "; it is implemented for float32 and float64");
   torch::jit::drop(stack, 3);
   stack.emplace_back(std::move(result));
 }
@@ -67,7 +71,8 @@ struct Window {
 std::array<int64_t, 2> pair(const c10::IValue& value) {
   const std::vector<int64_t> items = value.toIntVector();
   if (items.size() != 2)
-    throw_unsupported("interp", "prims._low_memory_max_pool_* with " + std::to_string(items.size()) + " spatial dimensions; two are implemented");
+    throw_unsupported("interp", "prims._low_memory_max_pool_* with " + std::to_string(items.size()) +
+                                    " spatial dimensions; two are implemented");
   return {items[0], items[1]};
 }
 
@@ -94,11 +99,12 @@ void max_pool_with_offsets(Stack& stack) {
   const bool ceil_mode = torch::jit::peek(stack, 5, kArguments).toBool();
   auto [values, indices] = at::max_pool2d_with_indices(self, w.kernel, w.stride, w.padding, w.dilation, ceil_mode);
   const int64_t width = self.size(-1);
-  at::Tensor offsets = convert_indices<int64_t, int8_t>(indices, c10::kChar, [&](int64_t index, int64_t row, int64_t column) {
-    const int64_t y = (index / width - (row * w.stride[0] - w.padding[0])) / w.dilation[0];
-    const int64_t x = (index % width - (column * w.stride[1] - w.padding[1])) / w.dilation[1];
-    return y * w.kernel[1] + x;
-  });
+  at::Tensor offsets =
+      convert_indices<int64_t, int8_t>(indices, c10::kChar, [&](int64_t index, int64_t row, int64_t column) {
+        const int64_t y = (index / width - (row * w.stride[0] - w.padding[0])) / w.dilation[0];
+        const int64_t x = (index % width - (column * w.stride[1] - w.padding[1])) / w.dilation[1];
+        return y * w.kernel[1] + x;
+      });
   torch::jit::drop(stack, kArguments);
   stack.emplace_back(std::move(values));
   stack.emplace_back(std::move(offsets));
@@ -110,11 +116,12 @@ void max_pool_offsets_to_indices(Stack& stack) {
   const std::array<int64_t, 2> input = pair(torch::jit::peek(stack, 2, kArguments));
   const Window w{pair(torch::jit::peek(stack, 1, kArguments)), pair(torch::jit::peek(stack, 3, kArguments)),
                  pair(torch::jit::peek(stack, 4, kArguments)), pair(torch::jit::peek(stack, 5, kArguments))};
-  at::Tensor indices = convert_indices<int8_t, int64_t>(offsets, c10::kLong, [&](int64_t offset, int64_t row, int64_t column) {
-    const int64_t y = row * w.stride[0] - w.padding[0] + offset / w.kernel[1] * w.dilation[0];
-    const int64_t x = column * w.stride[1] - w.padding[1] + offset % w.kernel[1] * w.dilation[1];
-    return y * input[1] + x;
-  });
+  at::Tensor indices =
+      convert_indices<int8_t, int64_t>(offsets, c10::kLong, [&](int64_t offset, int64_t row, int64_t column) {
+        const int64_t y = row * w.stride[0] - w.padding[0] + offset / w.kernel[1] * w.dilation[0];
+        const int64_t x = column * w.stride[1] - w.padding[1] + offset % w.kernel[1] * w.dilation[1];
+        return y * input[1] + x;
+      });
   torch::jit::drop(stack, kArguments);
   stack.emplace_back(std::move(indices));
 }
@@ -132,9 +139,11 @@ const std::vector<Row>& rows() {
        schema("prims::convert_element_type(Tensor a, ScalarType dtype) -> Tensor")},
       {"prims.fma.default", fma, schema("prims::fma(Tensor a, Tensor b, Tensor c) -> Tensor")},
       {"prims.iota.default", iota,
-       schema("prims::iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool requires_grad) -> Tensor")},
+       schema("prims::iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool "
+              "requires_grad) -> Tensor")},
       {"prims._low_memory_max_pool_with_offsets.default", max_pool_with_offsets,
-       schema("prims::_low_memory_max_pool_with_offsets(Tensor self, SymInt[] kernel_size, SymInt[] stride, SymInt[] padding, "
+       schema("prims::_low_memory_max_pool_with_offsets(Tensor self, SymInt[] kernel_size, SymInt[] stride, SymInt[] "
+              "padding, "
               "SymInt[] dilation, bool ceil_mode) -> (Tensor, Tensor)")},
       {"prims._low_memory_max_pool_offsets_to_indices.default", max_pool_offsets_to_indices,
        schema("prims::_low_memory_max_pool_offsets_to_indices(Tensor self, SymInt[] kernel_size, SymInt[] input_size, "

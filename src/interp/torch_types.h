@@ -14,7 +14,8 @@
 
 namespace sapwood::interp {
 
-/// The libtorch constants that stand for the graph's. Errors: unsupported for a layout that libtorch doesn't have on every build.
+/// The libtorch constants that stand for the graph's. Errors: unsupported for a layout that libtorch doesn't have on
+/// every build.
 c10::ScalarType to_torch(graph::DType dtype);
 c10::Layout to_torch(graph::Layout layout);
 c10::MemoryFormat to_torch(graph::MemoryFormat format);

@@ -16,13 +16,16 @@ using Kind = Source::Kind;
 const std::unordered_map<std::string, std::vector<std::string>>& overloads_by_name() {
   static const auto table = [] {
     std::unordered_map<std::string, std::vector<std::string>> names;
-    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) names[name.name].push_back(name.overload_name);
+    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames())
+      names[name.name].push_back(name.overload_name);
     return names;
   }();
   return table;
 }
 
-bool is_out_argument(const c10::Argument& argument) { return argument.alias_info() != nullptr && argument.alias_info()->isWrite(); }
+bool is_out_argument(const c10::Argument& argument) {
+  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
 
 /// Arguments that an out variant doesn't take because the tensor given has them.
 bool implied_by_result(const std::string& name) {
@@ -41,8 +44,11 @@ std::optional<std::vector<Source>> match_out(const c10::FunctionSchema& schema, 
       sources.push_back({.kind = Kind::kResult, .index = results++, .constant = {}});
       continue;
     }
-    while (next < arguments.size() && arguments[next].name() != argument.name() && implied_by_result(arguments[next].name())) ++next;
-    if (next == arguments.size() || arguments[next].name() != argument.name() || *arguments[next].type() != *argument.type())
+    while (next < arguments.size() && arguments[next].name() != argument.name() &&
+           implied_by_result(arguments[next].name()))
+      ++next;
+    if (next == arguments.size() || arguments[next].name() != argument.name() ||
+        *arguments[next].type() != *argument.type())
       return std::nullopt;
     sources.push_back({.kind = Kind::kArgument, .index = next++, .constant = {}});
   }
@@ -70,7 +76,8 @@ std::optional<CallForm> find_out_variant(const Callable& callable) {
   return std::nullopt;
 }
 
-/// A factory or copy as an in-place operator on its result: "r" is the result, "0", "1" arguments, "=1" numbers, "-" None.
+/// A factory or copy as an in-place operator on its result: "r" is the result, "0", "1" arguments, "=1" numbers, "-"
+/// None.
 struct Rewrite {
   std::string_view target;
   std::string_view in_place;
@@ -116,16 +123,19 @@ constexpr Rewrite kRewrites[] = {
 Source parse_source(std::string_view text, const c10::Argument& parameter) {
   if (text == "r") return {.kind = Kind::kResult, .index = 0, .constant = {}};
   if (text == "-") return {};
-  if (text.front() != '=') return {.kind = Kind::kArgument, .index = static_cast<size_t>(text.front() - '0'), .constant = {}};
+  if (text.front() != '=')
+    return {.kind = Kind::kArgument, .index = static_cast<size_t>(text.front() - '0'), .constant = {}};
   const int64_t number = text[1] - '0';
   const auto kind = parameter.type()->kind();
-  if (kind == c10::TypeKind::FloatType) return {.kind = Kind::kConstant, .index = 0, .constant = static_cast<double>(number)};
+  if (kind == c10::TypeKind::FloatType)
+    return {.kind = Kind::kConstant, .index = 0, .constant = static_cast<double>(number)};
   if (kind == c10::TypeKind::BoolType) return {.kind = Kind::kConstant, .index = 0, .constant = number != 0};
   return {.kind = Kind::kConstant, .index = 0, .constant = number};
 }
 
 std::optional<CallForm> find_rewrite(std::string_view target) {
-  const auto* row = std::find_if(std::begin(kRewrites), std::end(kRewrites), [&](const Rewrite& r) { return r.target == target; });
+  const auto* row =
+      std::find_if(std::begin(kRewrites), std::end(kRewrites), [&](const Rewrite& r) { return r.target == target; });
   if (row == std::end(kRewrites)) return std::nullopt;
   if (row->in_place.empty()) return CallForm{};
   std::optional<Callable> callable = interp::find_callable(row->in_place);
@@ -138,7 +148,8 @@ std::optional<CallForm> find_rewrite(std::string_view target) {
 
 /// Losses whose out variant takes `out` for the unreduced loss first and resizes it.
 bool out_variant_resizes(std::string_view target) {
-  static constexpr std::string_view kTargets[] = {"aten.mse_loss.default", "aten.smooth_l1_loss.default", "aten.huber_loss.default"};
+  static constexpr std::string_view kTargets[] = {"aten.mse_loss.default", "aten.smooth_l1_loss.default",
+                                                  "aten.huber_loss.default"};
   return std::find(std::begin(kTargets), std::end(kTargets), target) != std::end(kTargets);
 }
 
@@ -151,14 +162,44 @@ std::optional<CallForm> find_out_form(const Callable& callable, std::string_view
 }
 
 bool is_elementwise(std::string_view target) {
-  static constexpr std::string_view kTargets[] = {
-      "aten.add.Tensor", "aten.add.Scalar", "aten.sub.Tensor", "aten.sub.Scalar", "aten.mul.Tensor", "aten.mul.Scalar", "aten.div.Tensor",
-      "aten.div.Scalar", "aten.neg.default", "aten.sqrt.default", "aten.rsqrt.default", "aten.exp.default", "aten.log.default",
-      "aten.tanh.default", "aten.sigmoid.default", "aten.relu.default", "aten.abs.default", "aten.maximum.default", "aten.minimum.default",
-      "aten.addcmul.default", "aten.addcdiv.default", "aten.lerp.Scalar", "aten.threshold_backward.default", "aten.tanh_backward.default",
-      "aten.sigmoid_backward.default", "aten.gelu.default", "aten.gelu_backward.default", "aten.silu.default", "aten.silu_backward.default",
-      "aten.clamp.default", "aten.clamp_min.default", "aten.clamp_max.default", "aten.pow.Tensor_Scalar", "aten.where.self",
-      "aten.reciprocal.default", "aten.erf.default", "aten.cos.default", "aten.sin.default"};
+  static constexpr std::string_view kTargets[] = {"aten.add.Tensor",
+                                                  "aten.add.Scalar",
+                                                  "aten.sub.Tensor",
+                                                  "aten.sub.Scalar",
+                                                  "aten.mul.Tensor",
+                                                  "aten.mul.Scalar",
+                                                  "aten.div.Tensor",
+                                                  "aten.div.Scalar",
+                                                  "aten.neg.default",
+                                                  "aten.sqrt.default",
+                                                  "aten.rsqrt.default",
+                                                  "aten.exp.default",
+                                                  "aten.log.default",
+                                                  "aten.tanh.default",
+                                                  "aten.sigmoid.default",
+                                                  "aten.relu.default",
+                                                  "aten.abs.default",
+                                                  "aten.maximum.default",
+                                                  "aten.minimum.default",
+                                                  "aten.addcmul.default",
+                                                  "aten.addcdiv.default",
+                                                  "aten.lerp.Scalar",
+                                                  "aten.threshold_backward.default",
+                                                  "aten.tanh_backward.default",
+                                                  "aten.sigmoid_backward.default",
+                                                  "aten.gelu.default",
+                                                  "aten.gelu_backward.default",
+                                                  "aten.silu.default",
+                                                  "aten.silu_backward.default",
+                                                  "aten.clamp.default",
+                                                  "aten.clamp_min.default",
+                                                  "aten.clamp_max.default",
+                                                  "aten.pow.Tensor_Scalar",
+                                                  "aten.where.self",
+                                                  "aten.reciprocal.default",
+                                                  "aten.erf.default",
+                                                  "aten.cos.default",
+                                                  "aten.sin.default"};
   return std::find(std::begin(kTargets), std::end(kTargets), target) != std::end(kTargets);
 }
 

@@ -6,8 +6,8 @@
 
 namespace sapwood::exec {
 
-/// Which calls must run before which: definitions before uses, the order of reads and writes of memory that is written more than once,
-/// and the order of random and effectful calls.
+/// Which calls must run before which: definitions before uses, the order of reads and writes of memory that is written
+/// more than once, and the order of random and effectful calls.
 struct CallGraph {
   std::vector<std::vector<CallId>> before;  ///< for each call, those that it needs; sorted, without repetitions
   std::vector<std::vector<CallId>> after;   ///< the same edges the other way

@@ -30,7 +30,8 @@ class StepExecutable final : public Executable {
     program_ = lower_graph(step_, &node_values_);
     finished_ = finish_program(program_, step_, options_);
     for (const Region& region : program_.regions)
-      if (region.placement == Placement::kInput) bound_.push_back({region.storage.get(), region.input, region.input_offset});
+      if (region.placement == Placement::kInput)
+        bound_.push_back({region.storage.get(), region.input, region.input_offset});
   }
 
   std::vector<at::Tensor> run(std::span<const IValue> inputs) override {
@@ -43,7 +44,8 @@ class StepExecutable final : public Executable {
 
   std::vector<at::Tensor> run_observed(std::span<const IValue> inputs, const Observer& observer) override {
     if (!observed_) {
-      observed_ = std::make_unique<StepExecutable>(step_, ExecutableOptions{.fuse_pointwise = false, .plan_memory = false});
+      observed_ =
+          std::make_unique<StepExecutable>(step_, ExecutableOptions{.fuse_pointwise = false, .plan_memory = false});
       observed_->keep_everything();
     }
     return observed_->run_each(inputs, observer);
@@ -56,7 +58,8 @@ class StepExecutable final : public Executable {
  private:
   void bind(std::span<const IValue> inputs) {
     if (inputs.size() != program_.inputs.size())
-      throw_user(kStage, "the step has " + std::to_string(program_.inputs.size()) + " inputs, " + std::to_string(inputs.size()) + " were given");
+      throw_user(kStage, "the step has " + std::to_string(program_.inputs.size()) + " inputs, " +
+                             std::to_string(inputs.size()) + " were given");
     for (const BoundStorage& bound : bound_) {
       const IValue& input = inputs[static_cast<size_t>(bound.input)];
       if (!input.isTensor() || !input.toTensor().defined())
@@ -83,19 +86,23 @@ class StepExecutable final : public Executable {
     const at::Tensor& slot = program_.tensor(value);
     const Region& region = program_.region(value);
     if (region.placement == Placement::kConstant) return slot.clone();
-    interp::TensorGeometry geometry{.sizes = slot.sizes().vec(), .strides = slot.strides().vec(), .offset = slot.storage_offset()};
+    interp::TensorGeometry geometry{
+        .sizes = slot.sizes().vec(), .strides = slot.strides().vec(), .offset = slot.storage_offset()};
     if (region.placement == Placement::kInput) {
       const at::Tensor& input = inputs[static_cast<size_t>(region.input)].toTensor();
-      const int64_t bytes = slot.storage_offset() * slot.itemsize() - region.input_offset + input.storage_offset() * input.itemsize();
+      const int64_t bytes =
+          slot.storage_offset() * slot.itemsize() - region.input_offset + input.storage_offset() * input.itemsize();
       geometry.offset = bytes / slot.itemsize();
-      return make_tensor(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(input.storage().unsafeGetStorageImpl()), geometry, slot.scalar_type());
+      return make_tensor(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(input.storage().unsafeGetStorageImpl()),
+                         geometry, slot.scalar_type());
     }
     const RegionId id = program_.region_of(value);
     auto it = std::find_if(taken.begin(), taken.end(), [id](const auto& entry) { return entry.first == id; });
     if (it == taken.end()) {
       if (region.storage->data() == nullptr && region.bytes > 0)  // never written: the result of an empty-like factory
         region.storage->set_data_ptr_noswap(c10::GetCPUAllocator()->allocate(static_cast<size_t>(region.bytes)));
-      auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), region.bytes, std::move(region.storage->mutable_data_ptr()),
+      auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), region.bytes,
+                                                           std::move(region.storage->mutable_data_ptr()),
                                                            c10::GetCPUAllocator(), /*resizable=*/true);
       it = taken.insert(taken.end(), {id, std::move(storage)});
     }
@@ -115,7 +122,8 @@ class StepExecutable final : public Executable {
     size_t next = 0;
     for (const graph::NodeId id : step_.graph.order()) {
       const graph::Node& node = step_.graph[id];
-      while (next < finished_.launches.size() && finished_.launch_nodes[next] == id) run_launch(finished_.launches[next++], inputs, stack_);
+      while (next < finished_.launches.size() && finished_.launch_nodes[next] == id)
+        run_launch(finished_.launches[next++], inputs, stack_);
       if (node.kind == graph::NodeKind::kOutput) break;
       observer(node, node.kind == graph::NodeKind::kPlaceholder ? inputs[next_input++] : shown_value(node));
     }
@@ -125,7 +133,9 @@ class StepExecutable final : public Executable {
 
   /// A copy of what the node's slots hold.
   IValue shown_value(const graph::Node& node) const {
-    const auto copy = [this](ValueId value) { return value == kNoValue ? at::Tensor() : program_.tensor(value).clone(); };
+    const auto copy = [this](ValueId value) {
+      return value == kNoValue ? at::Tensor() : program_.tensor(value).clone();
+    };
     const std::vector<ValueId>& values = node_values_[static_cast<size_t>(node.id)];
     if (node.tensor() != nullptr && values.size() == 1) return copy(values.front());
     std::vector<IValue> items;

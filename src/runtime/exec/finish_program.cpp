@@ -45,9 +45,11 @@ Launch make_launch(const Program& program, const Call& call, const graph::JointG
   if (call.kind == CallKind::kPointwise) launch.pointwise = make_pointwise(program, call);
   launch.name = call.node == graph::kNoNode ? "copy at the end of the step" : step.graph[call.node].name;
   const auto complex = [&](ValueId v) { return v != kNoValue && program.tensor(v).is_complex(); };
-  launch.full_dispatch = std::any_of(call.reads.begin(), call.reads.end(), complex) || std::any_of(call.results.begin(), call.results.end(), complex);
+  launch.full_dispatch = std::any_of(call.reads.begin(), call.reads.end(), complex) ||
+                         std::any_of(call.results.begin(), call.results.end(), complex);
   if (call.kind == CallKind::kFunctional)
-    for (const ValueId value : call.results) launch.results.push_back(value == kNoValue ? at::Tensor() : program.tensor(value));
+    for (const ValueId value : call.results)
+      launch.results.push_back(value == kNoValue ? at::Tensor() : program.tensor(value));
   return launch;
 }
 
@@ -65,7 +67,8 @@ std::vector<bool> allocated_by_kernel(const Program& program) {
 void choose_arena_regions(Program& program) {
   const std::vector<bool> by_kernel = allocated_by_kernel(program);
   for (size_t r = 0; r < program.regions.size(); ++r)
-    if (program.regions[r].placement == Placement::kOwned && !by_kernel[r]) program.regions[r].placement = Placement::kArena;
+    if (program.regions[r].placement == Placement::kOwned && !by_kernel[r])
+      program.regions[r].placement = Placement::kArena;
 }
 
 /// When every region is in use, and whose memory it takes over.
@@ -73,7 +76,9 @@ struct Lives {
   std::vector<Lifetime> of;
   std::vector<RegionId> owner;  ///< itself if it has its own memory
 
-  bool has_own_memory(size_t region) const { return of[region].first >= 0 && owner[region] == static_cast<RegionId>(region); }
+  bool has_own_memory(size_t region) const {
+    return of[region].first >= 0 && owner[region] == static_cast<RegionId>(region);
+  }
 };
 
 Lives find_lives(const Program& program) {
@@ -89,7 +94,8 @@ void fill_report(const Program& program, const Lives& lives, MemoryReport& repor
   std::vector<int64_t> dead(program.calls.size(), 0);
   for (size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
-    if (!lives.has_own_memory(r) || region.placement == Placement::kInput || region.placement == Placement::kConstant) continue;
+    if (!lives.has_own_memory(r) || region.placement == Placement::kInput || region.placement == Placement::kConstant)
+      continue;
     born[static_cast<size_t>(lives.of[r].first)] += region.bytes;
     if (region.placement != Placement::kOutput) dead[static_cast<size_t>(lives.of[r].last)] += region.bytes;
   }
@@ -111,7 +117,8 @@ void make_arena(Program& program, const Lives& lives, FinishedProgram& finished)
     owners.push_back(r);
   }
   const ArenaPlan plan = plan_memory(blocks);
-  if (const std::vector<std::string> problems = check_plan(blocks, plan); !problems.empty()) throw_internal("exec", "memory plan: " + problems.front());
+  if (const std::vector<std::string> problems = check_plan(blocks, plan); !problems.empty())
+    throw_internal("exec", "memory plan: " + problems.front());
   finished.memory.arena_bytes = plan.arena_bytes;
   finished.arena = c10::GetCPUAllocator()->allocate(static_cast<size_t>(plan.arena_bytes));
   for (size_t i = 0; i < blocks.size(); ++i) program.regions[owners[i]].arena_offset = plan.offsets[i];
@@ -119,7 +126,8 @@ void make_arena(Program& program, const Lives& lives, FinishedProgram& finished)
     Region& region = program.regions[r];
     if (region.placement != Placement::kArena) continue;
     region.arena_offset = program.regions[static_cast<size_t>(lives.owner[r])].arena_offset;
-    region.storage->set_data_ptr_noswap(at::DataPtr(static_cast<char*>(finished.arena.get()) + region.arena_offset, c10::kCPU));
+    region.storage->set_data_ptr_noswap(
+        at::DataPtr(static_cast<char*>(finished.arena.get()) + region.arena_offset, c10::kCPU));
   }
 }
 
@@ -127,10 +135,13 @@ void add_allocations(const Program& program, const Lives& lives, std::vector<Lau
   const std::vector<bool> by_kernel = allocated_by_kernel(program);
   for (size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
-    if ((region.placement != Placement::kOwned && region.placement != Placement::kOutput) || lives.of[r].first < 0) continue;
+    if ((region.placement != Placement::kOwned && region.placement != Placement::kOutput) || lives.of[r].first < 0)
+      continue;
     if (!by_kernel[r])
-      launches[static_cast<size_t>(lives.of[r].first)].allocations.push_back({region.storage.get(), static_cast<size_t>(region.bytes)});
-    if (region.placement == Placement::kOwned) launches[static_cast<size_t>(lives.of[r].last)].releases.push_back(region.storage.get());
+      launches[static_cast<size_t>(lives.of[r].first)].allocations.push_back(
+          {region.storage.get(), static_cast<size_t>(region.bytes)});
+    if (region.placement == Placement::kOwned)
+      launches[static_cast<size_t>(lives.of[r].last)].releases.push_back(region.storage.get());
   }
 }
 

@@ -17,8 +17,8 @@ struct FinishedProgram {
   int64_t fused_nodes = 0;
 };
 
-/// Decides everything that remains: write-backs, fusion, order and memory. Changes `program` accordingly (placements, calls).
-/// Without fusion and memory planning the launches keep the order of the graph.
+/// Decides everything that remains: write-backs, fusion, order and memory. Changes `program` accordingly (placements,
+/// calls). Without fusion and memory planning the launches keep the order of the graph.
 FinishedProgram finish_program(Program& program, const graph::JointGraph& step, const ExecutableOptions& options);
 
 }  // namespace sapwood::exec

@@ -14,7 +14,8 @@ constexpr int64_t kMaxBytes = 64 << 10;
 
 class Folder {
  public:
-  Folder(Program& program, const graph::JointGraph& step) : program_(program), step_(step), mutated_(program.regions.size(), false) {
+  Folder(Program& program, const graph::JointGraph& step)
+      : program_(program), step_(step), mutated_(program.regions.size(), false) {
     for (const Call& call : program.calls)
       for (const ValueId value : call.mutated) mutated_[static_cast<size_t>(program.region_of(value))] = true;
   }
@@ -22,8 +23,10 @@ class Folder {
   void run() {
     std::vector<Call> rest;
     for (Call& call : program_.calls) {
-      if (is_constant(call)) fold(call);
-      else rest.push_back(std::move(call));
+      if (is_constant(call))
+        fold(call);
+      else
+        rest.push_back(std::move(call));
     }
     program_.calls = std::move(rest);
   }
@@ -50,8 +53,10 @@ class Folder {
     for (const ValueId value : call.results) {
       Region& region = program_.region(value);
       region.placement = Placement::kConstant;
-      if (call.kind == CallKind::kFunctional) launch.results.push_back(program_.tensor(value));
-      else launch.allocations.push_back({region.storage.get(), static_cast<size_t>(region.bytes)});
+      if (call.kind == CallKind::kFunctional)
+        launch.results.push_back(program_.tensor(value));
+      else
+        launch.allocations.push_back({region.storage.get(), static_cast<size_t>(region.bytes)});
     }
     torch::jit::Stack stack;
     run_launch(launch, {}, stack);

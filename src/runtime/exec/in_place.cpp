@@ -38,7 +38,9 @@ class InPlace {
     std::vector<CallId>& calls = table[static_cast<size_t>(program_.region_of(value))];
     if (calls.empty() || calls.back() != static_cast<CallId>(call)) calls.push_back(static_cast<CallId>(call));
   }
-  const std::vector<CallId>& of(const Table& table, ValueId value) const { return table[static_cast<size_t>(program_.region_of(value))]; }
+  const std::vector<CallId>& of(const Table& table, ValueId value) const {
+    return table[static_cast<size_t>(program_.region_of(value))];
+  }
 
   void try_output(const OutputBinding& output) {
     const InputBinding& input = program_.inputs[static_cast<size_t>(output.target)];
@@ -56,7 +58,8 @@ class InPlace {
     region.input_offset = tensor.storage_offset() * static_cast<int64_t>(tensor.itemsize());
   }
 
-  /// Whether the new value can live in the placeholder's memory: it alone, the whole of it, written once, and not handed to the caller as well.
+  /// Whether the new value can live in the placeholder's memory: it alone, the whole of it, written once, and not
+  /// handed to the caller as well.
   bool fits(ValueId value, ValueId input) const {
     const Region& region = program_.region(value);
     const at::Tensor& tensor = program_.tensor(value);

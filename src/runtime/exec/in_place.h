@@ -5,8 +5,9 @@
 
 namespace sapwood::exec {
 
-/// Lets the calls that compute new values of placeholders write straight into the placeholders' memory, where nothing reads the old
-/// value later: moves the value's region there and makes the old value's readers run first (edges added to `order`).
+/// Lets the calls that compute new values of placeholders write straight into the placeholders' memory, where nothing
+/// reads the old value later: moves the value's region there and makes the old value's readers run first (edges added
+/// to `order`).
 ///
 /// Runs after:  fusion and snapshots of outputs. Runs before: scheduling.
 /// Because:     a step then ends without copies, and gradients die as soon as their parameter is updated.

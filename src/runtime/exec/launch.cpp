@@ -14,14 +14,18 @@ using c10::IValue;
 
 constexpr c10::DispatchKeySet kCpu(c10::DispatchKey::CPU);
 
-void allocate(c10::StorageImpl& storage, size_t bytes) { storage.set_data_ptr_noswap(c10::GetCPUAllocator()->allocate(bytes)); }
+void allocate(c10::StorageImpl& storage, size_t bytes) {
+  storage.set_data_ptr_noswap(c10::GetCPUAllocator()->allocate(bytes));
+}
 
-/// The slot takes over the memory of a fresh result; a result that something else refers to, or that is laid out differently, is copied.
+/// The slot takes over the memory of a fresh result; a result that something else refers to, or that is laid out
+/// differently, is copied.
 void adopt(const at::Tensor& slot, at::Tensor& result) {
   c10::StorageImpl& to = *slot.storage().unsafeGetStorageImpl();
   c10::StorageImpl& from = *result.storage().unsafeGetStorageImpl();
   const bool sole_owner = result.use_count() == 1 && result.storage().use_count() == 1;
-  if (sole_owner && same_layout(slot, result) && slot.storage_offset() == result.storage_offset() && from.nbytes() >= to.nbytes()) {
+  if (sole_owner && same_layout(slot, result) && slot.storage_offset() == result.storage_offset() &&
+      from.nbytes() >= to.nbytes()) {
     to.set_data_ptr_noswap(std::move(from.mutable_data_ptr()));
     return;
   }
@@ -36,16 +40,20 @@ void adopt_all(const Launch& launch, torch::jit::Stack& returned) {
     if (slot.defined()) adopt(slot, tensor);
   };
   for (IValue& value : returned) {
-    if (value.isTensor()) take(std::move(value).toTensor());
-    else for (at::Tensor& tensor : std::move(value).toTensorVector()) take(std::move(tensor));
+    if (value.isTensor())
+      take(std::move(value).toTensor());
+    else
+      for (at::Tensor& tensor : std::move(value).toTensorVector()) take(std::move(tensor));
   }
 }
 
 void patch(const Launch& launch, std::span<const IValue> inputs, torch::jit::Stack& stack) {
   for (const ScalarPatch& scalar : launch.scalars) {
     const at::Scalar number = inputs[static_cast<size_t>(scalar.input)].toScalar();
-    if (scalar.as_tensor) stack[scalar.argument] = at::native::wrapped_scalar_tensor(number);
-    else stack[scalar.argument] = number;
+    if (scalar.as_tensor)
+      stack[scalar.argument] = at::native::wrapped_scalar_tensor(number);
+    else
+      stack[scalar.argument] = number;
   }
 }
 
@@ -66,8 +74,10 @@ void run_operator(const Launch& launch, std::span<const IValue> inputs, torch::j
 
 void run_unchecked(const Launch& launch, std::span<const IValue> inputs, torch::jit::Stack& stack) {
   for (const Launch::Allocation& allocation : launch.allocations) allocate(*allocation.storage, allocation.bytes);
-  if (launch.pointwise) launch.pointwise->run(inputs);
-  else run_operator(launch, inputs, stack);
+  if (launch.pointwise)
+    launch.pointwise->run(inputs);
+  else
+    run_operator(launch, inputs, stack);
   for (c10::StorageImpl* storage : launch.releases) storage->set_data_ptr_noswap(at::DataPtr(nullptr, c10::kCPU));
 }
 

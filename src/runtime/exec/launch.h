@@ -29,8 +29,8 @@ struct Launch {
   std::string name;                            ///< of the node, for errors
 };
 
-/// Runs one launch; one thread at a time per launch. `inputs` are the step's (for run-time numbers), `stack` is scratch.
-/// Errors: runtime error naming the node, with libtorch's message, if the kernel fails.
+/// Runs one launch; one thread at a time per launch. `inputs` are the step's (for run-time numbers), `stack` is
+/// scratch. Errors: runtime error naming the node, with libtorch's message, if the kernel fails.
 void run_launch(const Launch& launch, std::span<const c10::IValue> inputs, torch::jit::Stack& stack);
 
 }  // namespace sapwood::exec

@@ -17,7 +17,8 @@ class Reuse {
 
   std::vector<RegionId> run() {
     for (size_t c = 0; c < program_.calls.size(); ++c)
-      if (program_.calls[c].elementwise && program_.calls[c].merged.empty()) visit(static_cast<CallId>(c), program_.calls[c]);
+      if (program_.calls[c].elementwise && program_.calls[c].merged.empty())
+        visit(static_cast<CallId>(c), program_.calls[c]);
     return std::move(owner_);
   }
 
@@ -25,10 +26,13 @@ class Reuse {
   void visit(CallId id, const Call& call) {
     std::vector<RegionId> taken;
     for (const ValueId result : call.results) {
-      if (result == kNoValue || !movable_[static_cast<size_t>(program_.region_of(result))] || lives_[static_cast<size_t>(program_.region_of(result))].first != id) continue;
+      if (result == kNoValue || !movable_[static_cast<size_t>(program_.region_of(result))] ||
+          lives_[static_cast<size_t>(program_.region_of(result))].first != id)
+        continue;
       for (const ValueId operand : call.reads) {
         const RegionId from = owner_[static_cast<size_t>(program_.region_of(operand))];
-        if (std::find(taken.begin(), taken.end(), from) != taken.end() || !can_take(id, call, operand, result)) continue;
+        if (std::find(taken.begin(), taken.end(), from) != taken.end() || !can_take(id, call, operand, result))
+          continue;
         taken.push_back(from);
         take(from, program_.region_of(result));
         break;
@@ -40,9 +44,12 @@ class Reuse {
     const RegionId region = program_.region_of(operand);
     const RegionId from = owner_[static_cast<size_t>(region)];
     if (!movable_[static_cast<size_t>(region)] || lives_[static_cast<size_t>(from)].last != id) return false;
-    if (!same_layout(program_.tensor(operand), program_.tensor(result)) || program_.tensor(operand).storage_offset() != program_.tensor(result).storage_offset()) return false;
+    if (!same_layout(program_.tensor(operand), program_.tensor(result)) ||
+        program_.tensor(operand).storage_offset() != program_.tensor(result).storage_offset())
+      return false;
     if (program_.region(operand).bytes != program_.region(result).bytes) return false;
-    return std::all_of(call.reads.begin(), call.reads.end(), [&](ValueId other) { return other == operand || program_.region_of(other) != region; });
+    return std::all_of(call.reads.begin(), call.reads.end(),
+                       [&](ValueId other) { return other == operand || program_.region_of(other) != region; });
   }
 
   void take(RegionId from, RegionId to) {
@@ -76,7 +83,8 @@ std::vector<Lifetime> find_lifetimes(const Program& program) {
   return result;
 }
 
-std::vector<RegionId> reuse_dying_operands(const Program& program, const std::vector<bool>& movable, std::vector<Lifetime>& lives) {
+std::vector<RegionId> reuse_dying_operands(const Program& program, const std::vector<bool>& movable,
+                                           std::vector<Lifetime>& lives) {
   return Reuse(program, movable, lives).run();
 }
 

@@ -39,19 +39,24 @@ struct NodeValue {
   throw_unsupported(kStage, "node '" + node.name + "' (" + node.target + ") " + what);
 }
 
-bool writes(const c10::Argument& argument) { return argument.alias_info() != nullptr && argument.alias_info()->isWrite(); }
+bool writes(const c10::Argument& argument) {
+  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
 
-bool has_writes(const c10::FunctionSchema& schema) { return std::any_of(schema.arguments().begin(), schema.arguments().end(), writes); }
+bool has_writes(const c10::FunctionSchema& schema) {
+  return std::any_of(schema.arguments().begin(), schema.arguments().end(), writes);
+}
 
 bool declares_view(const c10::FunctionSchema& schema) {
   const auto& returns = schema.returns();
-  return !returns.empty() && std::all_of(returns.begin(), returns.end(), [](const c10::Argument& r) { return r.alias_info() != nullptr; });
+  return !returns.empty() &&
+         std::all_of(returns.begin(), returns.end(), [](const c10::Argument& r) { return r.alias_info() != nullptr; });
 }
 
 /// Operators that return a view where they can and a copy elsewhere; the recorded storage says which it was.
 bool may_copy(std::string_view target) {
-  static constexpr std::array<std::string_view, 9> kNames{"aten.reshape.",     "aten.contiguous.", "aten.to.",
-                                                          "aten.reshape_as.",  "aten.flatten.",    "aten.ravel.",
+  static constexpr std::array<std::string_view, 9> kNames{"aten.reshape.",      "aten.contiguous.", "aten.to.",
+                                                          "aten.reshape_as.",   "aten.flatten.",    "aten.ravel.",
                                                           "aten._reshape_copy", "aten.type_as.",    "aten.lift_fresh."};
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return target.starts_with(name); });
 }
@@ -76,16 +81,20 @@ std::vector<const TensorMeta*> result_metas(const Node& node) {
 StepPart part_of(const Node& node) {
   using graph::PartitionerTag;
   switch (node.meta.partitioner_tag) {
-    case PartitionerTag::kOptimizer: return StepPart::kOptimizer;
+    case PartitionerTag::kOptimizer:
+      return StepPart::kOptimizer;
     case PartitionerTag::kBackward:
-    case PartitionerTag::kMustBeInBackward: return StepPart::kBackward;
-    default: return StepPart::kForward;
+    case PartitionerTag::kMustBeInBackward:
+      return StepPart::kBackward;
+    default:
+      return StepPart::kForward;
   }
 }
 
 class Lowering {
  public:
-  explicit Lowering(const graph::JointGraph& step) : step_(step), graph_(step.graph), symbols_(step.graph.symbols), nodes_(graph_.id_bound()) {}
+  explicit Lowering(const graph::JointGraph& step)
+      : step_(step), graph_(step.graph), symbols_(step.graph.symbols), nodes_(graph_.id_bound()) {}
 
   Program run() {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
@@ -104,10 +113,14 @@ class Lowering {
 
   void lower(const Node& node) {
     switch (node.kind) {
-      case NodeKind::kPlaceholder: return placeholder(node);
-      case NodeKind::kGetAttr: return constant(node);
-      case NodeKind::kOutput: return outputs(node);
-      case NodeKind::kCallFunction: return interp::is_host_op(node.target) ? host_op(node) : call(node);
+      case NodeKind::kPlaceholder:
+        return placeholder(node);
+      case NodeKind::kGetAttr:
+        return constant(node);
+      case NodeKind::kOutput:
+        return outputs(node);
+      case NodeKind::kCallFunction:
+        return interp::is_host_op(node.target) ? host_op(node) : call(node);
     }
   }
 
@@ -144,8 +157,11 @@ class Lowering {
     region.storage = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(tensor.storage().unsafeGetStorageImpl());
     region.bytes = static_cast<int64_t>(tensor.storage().nbytes());
     program_.regions.push_back(std::move(region));
-    program_.values.push_back({.tensor = std::move(tensor), .region = static_cast<RegionId>(program_.regions.size()) - 1});
-    at(node.id) = {.kind = NodeValue::Kind::kTensor, .values = {known(static_cast<ValueId>(program_.values.size()) - 1)}, .number = {}};
+    program_.values.push_back(
+        {.tensor = std::move(tensor), .region = static_cast<RegionId>(program_.regions.size()) - 1});
+    at(node.id) = {.kind = NodeValue::Kind::kTensor,
+                   .values = {known(static_cast<ValueId>(program_.values.size()) - 1)},
+                   .number = {}};
   }
 
   NodeValue tensor_value(const Node& node, const TensorMeta& meta) {
@@ -153,7 +169,8 @@ class Lowering {
   }
 
   ValueId new_value(const Node& node, const TensorMeta& meta) {
-    if (meta.layout != graph::Layout::kStrided) unsupported(node, "has layout " + std::string(graph::layout_name(meta.layout)));
+    if (meta.layout != graph::Layout::kStrided)
+      unsupported(node, "has layout " + std::string(graph::layout_name(meta.layout)));
     if (meta.device.type != "cpu") unsupported(node, "is on device " + meta.device.str() + "; steps run on the CPU");
     if (!meta.subclass.empty()) unsupported(node, "is a tensor subclass " + meta.subclass);
     for (const graph::SymExpr& size : meta.shape)
@@ -172,27 +189,37 @@ class Lowering {
     std::vector<IValue> args;
     for (const graph::Argument& arg : node.args) {
       if (const auto* n = arg.as<graph::NodeArg>()) {
-        if (at(n->id).kind != NodeValue::Kind::kNumber) unsupported(node, "computes with a value that isn't known before the step runs");
+        if (at(n->id).kind != NodeValue::Kind::kNumber)
+          unsupported(node, "computes with a value that isn't known before the step runs");
         args.push_back(at(n->id).number);
-      } else if (const auto* i = arg.as<int64_t>()) args.emplace_back(*i);
-      else if (const auto* d = arg.as<double>()) args.emplace_back(*d);
-      else if (const auto* e = arg.as<graph::SymExpr>()) args.emplace_back(symbols_.evaluate(*e, node.name));
-      else unsupported(node, "has an argument that isn't a number");
+      } else if (const auto* i = arg.as<int64_t>())
+        args.emplace_back(*i);
+      else if (const auto* d = arg.as<double>())
+        args.emplace_back(*d);
+      else if (const auto* e = arg.as<graph::SymExpr>())
+        args.emplace_back(symbols_.evaluate(*e, node.name));
+      else
+        unsupported(node, "has an argument that isn't a number");
     }
-    at(node.id) = {.kind = NodeValue::Kind::kNumber, .values = {}, .number = interp::call_host_op(node.target, args, node.name)};
+    at(node.id) = {
+        .kind = NodeValue::Kind::kNumber, .values = {}, .number = interp::call_host_op(node.target, args, node.name)};
   }
 
   void get_item(const Node& node) {
     const auto* from = node.args.size() == 2 ? node.args[0].as<graph::NodeArg>() : nullptr;
     const auto* index = node.args.size() == 2 ? node.args[1].as<int64_t>() : nullptr;
-    if (from == nullptr || index == nullptr || at(from->id).kind != NodeValue::Kind::kList) unsupported(node, "doesn't index a tuple or list by a number");
+    if (from == nullptr || index == nullptr || at(from->id).kind != NodeValue::Kind::kList)
+      unsupported(node, "doesn't index a tuple or list by a number");
     const std::vector<ValueId>& items = at(from->id).values;
     const int64_t size = static_cast<int64_t>(items.size());
     const int64_t i = *index < 0 ? *index + size : *index;
-    if (i < 0 || i >= size) unsupported(node, "takes element " + std::to_string(*index) + " of " + std::to_string(size));
+    if (i < 0 || i >= size)
+      unsupported(node, "takes element " + std::to_string(*index) + " of " + std::to_string(size));
     const ValueId item = items[static_cast<size_t>(i)];
-    if (item == kNoValue) at(node.id) = {};
-    else at(node.id) = {.kind = NodeValue::Kind::kTensor, .values = {item}, .number = {}};
+    if (item == kNoValue)
+      at(node.id) = {};
+    else
+      at(node.id) = {.kind = NodeValue::Kind::kTensor, .values = {item}, .number = {}};
   }
 
   void call(const Node& node) {
@@ -204,9 +231,12 @@ class Lowering {
     if (has_writes(schema)) return mutation(node, bound, std::move(call));
     if (is_view(node, schema, bound)) return view(node, bound);
     const std::vector<const TensorMeta*> metas = result_metas(node);
-    if (metas.empty() && !schema.returns().empty()) unsupported(node, "has no recorded result sizes or returns a number that depends on data");
+    if (metas.empty() && !schema.returns().empty())
+      unsupported(node, "has no recorded result sizes or returns a number that depends on data");
     for (const TensorMeta* meta : metas) call.results.push_back(meta == nullptr ? kNoValue : new_value(node, *meta));
-    at(node.id) = {.kind = node.tensor() != nullptr ? NodeValue::Kind::kTensor : NodeValue::Kind::kList, .values = call.results, .number = {}};
+    at(node.id) = {.kind = node.tensor() != nullptr ? NodeValue::Kind::kTensor : NodeValue::Kind::kList,
+                   .values = call.results,
+                   .number = {}};
     finish_call(node, bound, std::move(call));
   }
 
@@ -223,17 +253,22 @@ class Lowering {
           fill(bound, slot, program_.tensor(value.values.front()), bound.stack);
           call.reads.push_back(value.values.front());
           break;
-        case NodeValue::Kind::kNumber: fill(bound, slot, value.number, bound.stack); break;
+        case NodeValue::Kind::kNumber:
+          fill(bound, slot, value.number, bound.stack);
+          break;
         case NodeValue::Kind::kRunTimeNumber:
           if (slot.element >= 0) unsupported(node, "takes a run-time number inside a list");
           call.scalars.push_back({slot.argument, value.input, parameter.type()->kind() == c10::TypeKind::TensorType});
           break;
-        case NodeValue::Kind::kList: fill_list(node, bound, slot, value, call); break;
+        case NodeValue::Kind::kList:
+          fill_list(node, bound, slot, value, call);
+          break;
       }
     }
   }
 
-  void fill_list(const Node& node, interp::BoundCall& bound, const interp::NodeSlot& slot, const NodeValue& value, Call& call) {
+  void fill_list(const Node& node, interp::BoundCall& bound, const interp::NodeSlot& slot, const NodeValue& value,
+                 Call& call) {
     if (slot.element >= 0) unsupported(node, "takes a list inside a list");
     c10::impl::GenericList list(c10::TensorType::get());
     for (const ValueId item : value.values) {
@@ -250,7 +285,8 @@ class Lowering {
     if (!may_copy(node.target)) return true;
     const TensorMeta* base = graph_[bound.slots.front().node].tensor();
     const std::vector<const TensorMeta*> metas = result_metas(node);
-    return base != nullptr && !metas.empty() && metas.front() != nullptr && base->storage && base->storage == metas.front()->storage;
+    return base != nullptr && !metas.empty() && metas.front() != nullptr && base->storage &&
+           base->storage == metas.front()->storage;
   }
 
   void view(const Node& node, interp::BoundCall& bound) {
@@ -258,14 +294,17 @@ class Lowering {
     try {
       bound.callable.call(bound.stack);
     } catch (const c10::Error& error) {
-      unsupported(node, std::string("isn't a view that can be made before the step runs: ") + error.what_without_backtrace());
+      unsupported(node,
+                  std::string("isn't a view that can be made before the step runs: ") + error.what_without_backtrace());
     }
     NodeValue& result = at(node.id);
     const IValue& returned = bound.stack.front();
     result.kind = returned.isTensor() && bound.stack.size() == 1 ? NodeValue::Kind::kTensor : NodeValue::Kind::kList;
     for (const IValue& item : bound.stack) {
-      if (item.isTensor()) result.values.push_back(view_value(base, item.toTensor()));
-      else for (const at::Tensor& tensor : item.toTensorVector()) result.values.push_back(view_value(base, tensor));
+      if (item.isTensor())
+        result.values.push_back(view_value(base, item.toTensor()));
+      else
+        for (const at::Tensor& tensor : item.toTensorVector()) result.values.push_back(view_value(base, tensor));
     }
     check_view(node, base, result.values);
   }
@@ -273,7 +312,9 @@ class Lowering {
   /// A view that changes nothing (detach, alias) is the same value.
   ValueId view_value(ValueId base, const at::Tensor& tensor) {
     const at::Tensor& from = program_.tensor(base);
-    if (same_layout(from, tensor) && from.storage_offset() == tensor.storage_offset() && from.is_conj() == tensor.is_conj()) return base;
+    if (same_layout(from, tensor) && from.storage_offset() == tensor.storage_offset() &&
+        from.is_conj() == tensor.is_conj())
+      return base;
     return known(add_view(program_, base, tensor));
   }
 
@@ -281,8 +322,10 @@ class Lowering {
     const std::vector<const TensorMeta*> metas = result_metas(node);
     for (size_t i = 0; i < values.size(); ++i) {
       const at::Tensor& tensor = program_.tensor(values[i]);
-      if (tensor.storage().unsafeGetStorageImpl() != program_.region(base).storage.get()) unsupported(node, "should be a view but made a copy");
-      if (i < metas.size() && metas[i] != nullptr && tensor.sizes() != at::IntArrayRef(symbols_.evaluate(metas[i]->shape, node.name)))
+      if (tensor.storage().unsafeGetStorageImpl() != program_.region(base).storage.get())
+        unsupported(node, "should be a view but made a copy");
+      if (i < metas.size() && metas[i] != nullptr &&
+          tensor.sizes() != at::IntArrayRef(symbols_.evaluate(metas[i]->shape, node.name)))
         unsupported(node, "has recorded sizes that its operator doesn't return");
     }
   }
@@ -300,8 +343,10 @@ class Lowering {
     NodeValue& result = at(node.id);
     for (const c10::Argument& returned : schema.returns())
       for (const auto& [argument, value] : written)
-        if (returned.alias_info() != nullptr && *returned.alias_info() == *schema.arguments()[argument].alias_info()) result.values.push_back(value);
-    if (result.values.size() != schema.returns().size()) unsupported(node, "mutates its arguments and returns something else");
+        if (returned.alias_info() != nullptr && *returned.alias_info() == *schema.arguments()[argument].alias_info())
+          result.values.push_back(value);
+    if (result.values.size() != schema.returns().size())
+      unsupported(node, "mutates its arguments and returns something else");
     result.kind = result.values.size() == 1 ? NodeValue::Kind::kTensor : NodeValue::Kind::kList;
     call.kind = CallKind::kMutate;
     call.callable = bound.callable;
@@ -314,7 +359,8 @@ class Lowering {
   bool is_ordered(const Node& node, const interp::Callable& callable) const {
     if (node.meta.impure || callable.schema().returns().empty()) return true;
     if (callable.op() == nullptr) return false;
-    return callable.op()->hasTag(at::Tag::nondeterministic_seeded) || !(node.target.starts_with("aten.") || node.target.starts_with("prims."));
+    return callable.op()->hasTag(at::Tag::nondeterministic_seeded) ||
+           !(node.target.starts_with("aten.") || node.target.starts_with("prims."));
   }
 
   void finish_call(const Node& node, interp::BoundCall& bound, Call call) {
@@ -322,9 +368,11 @@ class Lowering {
     call.part = part_of(node);
     call.elementwise = is_elementwise(node.target);
     if (call.results.size() == 1 && call.results.front() != kNoValue)
-      if (auto op = decode_pointwise({node.target, bound.stack, call.scalars, values_, program_}, call.results.front())) call.elementary = {*op};
+      if (auto op = decode_pointwise({node.target, bound.stack, call.scalars, values_, program_}, call.results.front()))
+        call.elementary = {*op};
     const bool complete = std::find(call.results.begin(), call.results.end(), kNoValue) == call.results.end();
-    std::optional<CallForm> form = complete && !call.results.empty() ? find_out_form(bound.callable, node.target) : std::nullopt;
+    std::optional<CallForm> form =
+        complete && !call.results.empty() ? find_out_form(bound.callable, node.target) : std::nullopt;
     if (form && !form->callable) return;  // uninitialised results: nothing runs
     call.kind = form ? CallKind::kOut : CallKind::kFunctional;
     call.callable = form ? *form->callable : bound.callable;
@@ -348,10 +396,15 @@ class Lowering {
         case CallForm::Source::Kind::kArgument:
           if (arguments[source.index].isScalar() && wants_tensor(form, stack.size()))
             stack.emplace_back(at::native::wrapped_scalar_tensor(arguments[source.index].toScalar()));
-          else stack.push_back(arguments[source.index]);
+          else
+            stack.push_back(arguments[source.index]);
           break;
-        case CallForm::Source::Kind::kResult: stack.emplace_back(program_.tensor(call.results[source.index])); break;
-        case CallForm::Source::Kind::kConstant: stack.push_back(source.constant); break;
+        case CallForm::Source::Kind::kResult:
+          stack.emplace_back(program_.tensor(call.results[source.index]));
+          break;
+        case CallForm::Source::Kind::kConstant:
+          stack.push_back(source.constant);
+          break;
       }
     }
     call.scalars = std::move(scalars);
@@ -361,7 +414,8 @@ class Lowering {
   void outputs(const Node& node) {
     const std::vector<NodeId> values = graph_.output_values();
     if (!step_.outputs.empty() && step_.outputs.size() != values.size())
-      throw_internal(kStage, "the step describes " + std::to_string(step_.outputs.size()) + " outputs, its graph returns " + std::to_string(values.size()));
+      throw_internal(kStage, "the step describes " + std::to_string(step_.outputs.size()) +
+                                 " outputs, its graph returns " + std::to_string(values.size()));
     const std::vector<NodeId> placeholders = graph_.placeholders();
     for (size_t i = 0; i < values.size(); ++i) {
       OutputBinding binding;
@@ -369,8 +423,10 @@ class Lowering {
       if (!step_.outputs.empty()) {
         binding.role = step_.outputs[i].role;
         const auto target = std::find(placeholders.begin(), placeholders.end(), step_.outputs[i].target);
-        if (target != placeholders.end()) binding.target = static_cast<int32_t>(target - placeholders.begin());
-        else if (binding.role == graph::OutputRole::kWriteBack) unsupported(node, "writes output " + std::to_string(i) + " back to a node that isn't a placeholder");
+        if (target != placeholders.end())
+          binding.target = static_cast<int32_t>(target - placeholders.begin());
+        else if (binding.role == graph::OutputRole::kWriteBack)
+          unsupported(node, "writes output " + std::to_string(i) + " back to a node that isn't a placeholder");
       }
       program_.outputs.push_back(binding);
     }
@@ -379,7 +435,8 @@ class Lowering {
   ValueId output_value(const Node& node, NodeId id) {
     const NodeValue& value = at(id);
     if (value.kind == NodeValue::Kind::kNothing) return kNoValue;
-    if (value.kind != NodeValue::Kind::kTensor) unsupported(node, "returns '" + graph_[id].name + "', which isn't a tensor");
+    if (value.kind != NodeValue::Kind::kTensor)
+      unsupported(node, "returns '" + graph_[id].name + "', which isn't a tensor");
     return value.values.front();
   }
 

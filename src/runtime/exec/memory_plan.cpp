@@ -10,7 +10,8 @@ int64_t aligned(int64_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAl
 
 bool overlap_in_time(const MemoryBlock& a, const MemoryBlock& b) { return a.first <= b.last && b.first <= a.last; }
 
-/// Offset of the smallest gap of at least `bytes` between `busy` (sorted by offset), else the first place after all of them.
+/// Offset of the smallest gap of at least `bytes` between `busy` (sorted by offset), else the first place after all of
+/// them.
 int64_t best_gap(const std::vector<std::pair<int64_t, int64_t>>& busy, int64_t bytes) {
   int64_t best = -1;
   int64_t best_size = 0;
@@ -51,10 +52,12 @@ ArenaPlan place(const std::vector<MemoryBlock>& blocks, const std::vector<size_t
     if (bytes == 0) continue;
     busy.clear();
     for (const size_t other : placed)
-      if (overlap_in_time(blocks[b], blocks[other])) busy.emplace_back(plan.offsets[other], plan.offsets[other] + aligned(blocks[other].bytes));
+      if (overlap_in_time(blocks[b], blocks[other]))
+        busy.emplace_back(plan.offsets[other], plan.offsets[other] + aligned(blocks[other].bytes));
     plan.offsets[b] = best_gap(busy, bytes);
     plan.arena_bytes = std::max(plan.arena_bytes, plan.offsets[b] + bytes);
-    const auto after = std::upper_bound(placed.begin(), placed.end(), plan.offsets[b], [&](int64_t offset, size_t o) { return offset < plan.offsets[o]; });
+    const auto after = std::upper_bound(placed.begin(), placed.end(), plan.offsets[b],
+                                        [&](int64_t offset, size_t o) { return offset < plan.offsets[o]; });
     placed.insert(after, b);
   }
   return plan;
@@ -87,11 +90,14 @@ ArenaPlan plan_memory(const std::vector<MemoryBlock>& blocks) {
 
 std::vector<std::string> check_plan(const std::vector<MemoryBlock>& blocks, const ArenaPlan& plan) {
   std::vector<std::string> problems;
-  if (plan.offsets.size() != blocks.size()) return {"the plan has " + std::to_string(plan.offsets.size()) + " offsets for " + std::to_string(blocks.size()) + " blocks"};
+  if (plan.offsets.size() != blocks.size())
+    return {"the plan has " + std::to_string(plan.offsets.size()) + " offsets for " + std::to_string(blocks.size()) +
+            " blocks"};
   const auto name = [](size_t b) { return "block " + std::to_string(b); };
   for (size_t b = 0; b < blocks.size(); ++b) {
     if (plan.offsets[b] % 64 != 0) problems.push_back(name(b) + " is misaligned");
-    if (plan.offsets[b] < 0 || plan.offsets[b] + blocks[b].bytes > plan.arena_bytes) problems.push_back(name(b) + " leaves the arena");
+    if (plan.offsets[b] < 0 || plan.offsets[b] + blocks[b].bytes > plan.arena_bytes)
+      problems.push_back(name(b) + " leaves the arena");
   }
   // Blocks in use at a launch, sorted by offset, must not overlap: sweep over launches.
   int32_t end = 0;
@@ -104,7 +110,8 @@ std::vector<std::string> check_plan(const std::vector<MemoryBlock>& blocks, cons
     std::erase_if(live, [&](size_t b) { return blocks[b].last < launch; });
     for (const size_t fresh : starting[static_cast<size_t>(launch)]) {
       for (const size_t other : live)
-        if (plan.offsets[fresh] < plan.offsets[other] + blocks[other].bytes && plan.offsets[other] < plan.offsets[fresh] + blocks[fresh].bytes)
+        if (plan.offsets[fresh] < plan.offsets[other] + blocks[other].bytes &&
+            plan.offsets[other] < plan.offsets[fresh] + blocks[fresh].bytes)
           problems.push_back(name(fresh) + " and " + name(other) + " overlap at launch " + std::to_string(launch));
       live.push_back(fresh);
     }

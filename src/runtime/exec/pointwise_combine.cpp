@@ -51,9 +51,12 @@ class Combiner {
       case PointwiseOp::kAddScaled:
         if (op.a.value != kNoValue && op.b.value != kNoValue) scale_first(op, PointwiseOp::kScaleAddScaled);
         return;
-      case PointwiseOp::kAddcmul: return scale_first(op, PointwiseOp::kScaleAddcmul);
-      case PointwiseOp::kAddcdiv: return step(op);
-      default: return;
+      case PointwiseOp::kAddcmul:
+        return scale_first(op, PointwiseOp::kScaleAddcmul);
+      case PointwiseOp::kAddcdiv:
+        return step(op);
+      default:
+        return;
     }
   }
 
@@ -97,7 +100,8 @@ class Combiner {
 
 }  // namespace
 
-std::vector<ElementaryOp> combine_updates(const Program& program, std::vector<ElementaryOp> ops, const std::vector<ValueId>& stored) {
+std::vector<ElementaryOp> combine_updates(const Program& program, std::vector<ElementaryOp> ops,
+                                          const std::vector<ValueId>& stored) {
   return Combiner(program, std::move(ops), stored).run();
 }
 

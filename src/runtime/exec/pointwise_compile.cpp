@@ -48,13 +48,15 @@ class Compiler {
   /// Whether storing `value` now would overwrite an operand that a later operator reads.
   bool overwrites_needed(ValueId value, size_t at) const {
     return std::any_of(last_read_.begin(), last_read_.end(), [&](const auto& read) {
-      return read.first != value && read.second > at && same_memory(program_.region(read.first), program_.region(value));
+      return read.first != value && read.second > at &&
+             same_memory(program_.region(read.first), program_.region(value));
     });
   }
 
   static bool same_memory(const Region& a, const Region& b) {
     if (a.placement != b.placement) return false;
-    return (a.placement == Placement::kInput && a.input == b.input) || (a.placement == Placement::kArena && a.arena_offset == b.arena_offset);
+    return (a.placement == Placement::kInput && a.input == b.input) ||
+           (a.placement == Placement::kArena && a.arena_offset == b.arena_offset);
   }
 
   Place memory(ValueId value) {
@@ -87,7 +89,9 @@ class Compiler {
   void release_operands(const ElementaryOp& op, size_t at) {
     each_operand(op, [&](ValueId value) {
       const auto it = places_.find(value);
-      if (it == places_.end() || it->second.kind != Place::Kind::kTemporary || last_read_[value] != at || late_stores_.contains(value)) return;
+      if (it == places_.end() || it->second.kind != Place::Kind::kTemporary || last_read_[value] != at ||
+          late_stores_.contains(value))
+        return;
       free_.push_back(it->second.index);
       places_.erase(it);
     });
@@ -125,7 +129,8 @@ class Compiler {
 
 }  // namespace
 
-std::optional<PointwiseProgram> compile_pointwise(const Program& program, const std::vector<ElementaryOp>& ops, const std::vector<ValueId>& stored) {
+std::optional<PointwiseProgram> compile_pointwise(const Program& program, const std::vector<ElementaryOp>& ops,
+                                                  const std::vector<ValueId>& stored) {
   return Compiler(program, combine_updates(program, ops, stored), stored).run();
 }
 

@@ -62,7 +62,8 @@ class Decoder {
     ElementaryOp op;
     op.op = row.op;
     op.result = result;
-    bool good = operand(row.a, op.a) && operand(row.b, op.b) && operand(row.c, op.c) && number(row.s, op.s) && number(row.t, op.t);
+    bool good = operand(row.a, op.a) && operand(row.b, op.b) && operand(row.c, op.c) && number(row.s, op.s) &&
+                number(row.t, op.t);
     good = good && specialise(row, op) && has_tensor(op);
     return good ? std::optional(op) : std::nullopt;
   }
@@ -93,7 +94,8 @@ class Decoder {
   bool operand(int argument, ElementaryOp::Operand& operand) const {
     if (argument < 0) return true;
     const IValue& value = context_.arguments[static_cast<size_t>(argument)];
-    if (patch(argument) != nullptr || !value.isTensor()) return number(argument, operand.number) && operand.number.has_value();
+    if (patch(argument) != nullptr || !value.isTensor())
+      return number(argument, operand.number) && operand.number.has_value();
     const at::Tensor& tensor = value.toTensor();
     if (!tensor.defined() || tensor.is_complex()) return false;
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
@@ -116,7 +118,9 @@ class Decoder {
 
   /// Picks the operator that the numbers call for.
   static bool specialise(const Row& row, ElementaryOp& op) {
-    const auto is = [&](double value) { return op.s && op.s->kind == PointwiseNumber::Kind::kConstant && op.s->value == value; };
+    const auto is = [&](double value) {
+      return op.s && op.s->kind == PointwiseNumber::Kind::kConstant && op.s->value == value;
+    };
     switch (row.op) {
       case PointwiseOp::kAddScaled:
         if (is(1.0)) op.op = PointwiseOp::kAdd;
@@ -130,15 +134,18 @@ class Decoder {
         if (is(3.0)) op.op = PointwiseOp::kCube;
         return is(2.0) || is(3.0);
       case PointwiseOp::kClamp:
-        if (!op.t) op.op = PointwiseOp::kClampMin;
+        if (!op.t)
+          op.op = PointwiseOp::kClampMin;
         else if (!op.s) {
           op.op = PointwiseOp::kClampMax;
           op.s = op.t;
         }
         return op.s.has_value();
       case PointwiseOp::kClampMin:
-      case PointwiseOp::kClampMax: return op.s.has_value();
-      default: return true;
+      case PointwiseOp::kClampMax:
+        return op.s.has_value();
+      default:
+        return true;
     }
   }
 

@@ -19,8 +19,8 @@ struct DecodeContext {
   const Program& program;
 };
 
-/// The call as a pointwise operator with the result `result`. None if it isn't one, or if its operands don't have the result's type and layout
-/// (single elements may be broadcast).
+/// The call as a pointwise operator with the result `result`. None if it isn't one, or if its operands don't have the
+/// result's type and layout (single elements may be broadcast).
 std::optional<ElementaryOp> decode_pointwise(const DecodeContext& context, ValueId result);
 
 }  // namespace sapwood::exec

@@ -32,9 +32,17 @@ at::Tensor probe_values(uint32_t seed) {
   T* data = tensor.mutable_data_ptr<T>();
   std::normal_distribution<T> normal;
   using Limits = std::numeric_limits<T>;
-  const T special[] = {T(0), -T(0), Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min(), Limits::min() / 3, Limits::max()};
+  const T special[] = {T(0),
+                       -T(0),
+                       Limits::infinity(),
+                       -Limits::infinity(),
+                       Limits::quiet_NaN(),
+                       Limits::denorm_min(),
+                       Limits::min() / 3,
+                       Limits::max()};
   for (int64_t i = 0; i < kProbeSize; ++i)
-    data[i] = random() % 16 == 0 ? special[random() % std::size(special)] : normal(random) * std::ldexp(T(1), static_cast<int>(random() % 9) - 4);
+    data[i] = random() % 16 == 0 ? special[random() % std::size(special)]
+                                 : normal(random) * std::ldexp(T(1), static_cast<int>(random() % 9) - 4);
   return tensor;
 }
 
@@ -45,32 +53,58 @@ struct ProbeArguments {
 
 at::Tensor by_aten(PointwiseOp op, const ProbeArguments& x) {
   switch (op) {
-    case PointwiseOp::kCopy: return x.a.clone();
-    case PointwiseOp::kAdd: return at::add(x.a, x.b);
-    case PointwiseOp::kAddScaled: return at::add(x.a, x.b, x.s);
-    case PointwiseOp::kSub: return at::sub(x.a, x.b);
-    case PointwiseOp::kMul: return at::mul(x.a, x.b);
-    case PointwiseOp::kDiv: return at::div(x.a, x.b);
-    case PointwiseOp::kNeg: return at::neg(x.a);
-    case PointwiseOp::kAbs: return at::abs(x.a);
-    case PointwiseOp::kSqrt: return at::sqrt(x.a);
-    case PointwiseOp::kRsqrt: return at::rsqrt(x.a);
-    case PointwiseOp::kReciprocal: return at::reciprocal(x.a);
-    case PointwiseOp::kSquare: return at::pow(x.a, 2);
-    case PointwiseOp::kCube: return at::pow(x.a, 3);
-    case PointwiseOp::kRelu: return at::relu(x.a);
-    case PointwiseOp::kClampMin: return at::clamp_min(x.a, x.s);
-    case PointwiseOp::kClampMax: return at::clamp_max(x.a, x.s);
-    case PointwiseOp::kClamp: return at::clamp(x.a, x.s, x.t);
-    case PointwiseOp::kMaximum: return at::maximum(x.a, x.b);
-    case PointwiseOp::kMinimum: return at::minimum(x.a, x.b);
-    case PointwiseOp::kAddcmul: return at::addcmul(x.a, x.b, x.c, x.s);
-    case PointwiseOp::kAddcdiv: return at::addcdiv(x.a, x.b, x.c, x.s);
-    case PointwiseOp::kLerp: return at::lerp(x.a, x.b, x.s);
-    case PointwiseOp::kThresholdBackward: return at::threshold_backward(x.a, x.b, x.s);
-    case PointwiseOp::kSigmoidBackward: return at::sigmoid_backward(x.a, x.b);
-    case PointwiseOp::kTanhBackward: return at::tanh_backward(x.a, x.b);
-    default: return {};  // combined operators are as exact as their parts
+    case PointwiseOp::kCopy:
+      return x.a.clone();
+    case PointwiseOp::kAdd:
+      return at::add(x.a, x.b);
+    case PointwiseOp::kAddScaled:
+      return at::add(x.a, x.b, x.s);
+    case PointwiseOp::kSub:
+      return at::sub(x.a, x.b);
+    case PointwiseOp::kMul:
+      return at::mul(x.a, x.b);
+    case PointwiseOp::kDiv:
+      return at::div(x.a, x.b);
+    case PointwiseOp::kNeg:
+      return at::neg(x.a);
+    case PointwiseOp::kAbs:
+      return at::abs(x.a);
+    case PointwiseOp::kSqrt:
+      return at::sqrt(x.a);
+    case PointwiseOp::kRsqrt:
+      return at::rsqrt(x.a);
+    case PointwiseOp::kReciprocal:
+      return at::reciprocal(x.a);
+    case PointwiseOp::kSquare:
+      return at::pow(x.a, 2);
+    case PointwiseOp::kCube:
+      return at::pow(x.a, 3);
+    case PointwiseOp::kRelu:
+      return at::relu(x.a);
+    case PointwiseOp::kClampMin:
+      return at::clamp_min(x.a, x.s);
+    case PointwiseOp::kClampMax:
+      return at::clamp_max(x.a, x.s);
+    case PointwiseOp::kClamp:
+      return at::clamp(x.a, x.s, x.t);
+    case PointwiseOp::kMaximum:
+      return at::maximum(x.a, x.b);
+    case PointwiseOp::kMinimum:
+      return at::minimum(x.a, x.b);
+    case PointwiseOp::kAddcmul:
+      return at::addcmul(x.a, x.b, x.c, x.s);
+    case PointwiseOp::kAddcdiv:
+      return at::addcdiv(x.a, x.b, x.c, x.s);
+    case PointwiseOp::kLerp:
+      return at::lerp(x.a, x.b, x.s);
+    case PointwiseOp::kThresholdBackward:
+      return at::threshold_backward(x.a, x.b, x.s);
+    case PointwiseOp::kSigmoidBackward:
+      return at::sigmoid_backward(x.a, x.b);
+    case PointwiseOp::kTanhBackward:
+      return at::tanh_backward(x.a, x.b);
+    default:
+      return {};  // combined operators are as exact as their parts
   }
 }
 
@@ -102,18 +136,22 @@ bool agrees(PointwiseOp op, PointwiseKernel<T> kernel) {
     if (!same_bits(by_aten(op, tensors), by_kernel(kernel, tensors))) return false;
     if (!takes_numbers(op)) continue;
     const at::Tensor number = at::scalar_tensor(s, values[0].options());
-    for (const ProbeArguments& x : {ProbeArguments{values[0], number, values[2], s, t}, ProbeArguments{number, values[1], values[2], s, t}})
+    for (const ProbeArguments& x :
+         {ProbeArguments{values[0], number, values[2], s, t}, ProbeArguments{number, values[1], values[2], s, t}})
       if (!same_bits(by_aten(op, x), by_kernel(kernel, x))) return false;
   }
   return true;
 }
 
-/// A combined operator repeats the arithmetic of its parts, so it is exact where the same instruction set's kernels of all parts are.
+/// A combined operator repeats the arithmetic of its parts, so it is exact where the same instruction set's kernels of
+/// all parts are.
 template <typename T>
 void add_combined(const PointwiseKernels<T>& kernels, PointwiseKernels<T>& exact) {
   using enum PointwiseOp;
   const auto add = [&](PointwiseOp op, std::initializer_list<PointwiseOp> parts) {
-    const auto same = [&](PointwiseOp part) { return exact.run[static_cast<size_t>(part)] == kernels.run[static_cast<size_t>(part)]; };
+    const auto same = [&](PointwiseOp part) {
+      return exact.run[static_cast<size_t>(part)] == kernels.run[static_cast<size_t>(part)];
+    };
     PointwiseKernel<T>& place = exact.run[static_cast<size_t>(op)];
     if (place == nullptr && std::all_of(parts.begin(), parts.end(), same)) place = kernels.run[static_cast<size_t>(op)];
   };
@@ -131,7 +169,8 @@ PointwiseKernels<T> probe() {
   PointwiseKernels<T> exact;
   for (size_t op = 0; op < static_cast<size_t>(kFirstCombined); ++op)
     for (const PointwiseKernels<T>* kernels : candidates)
-      if (exact.run[op] == nullptr && agrees<T>(static_cast<PointwiseOp>(op), kernels->run[op])) exact.run[op] = kernels->run[op];
+      if (exact.run[op] == nullptr && agrees<T>(static_cast<PointwiseOp>(op), kernels->run[op]))
+        exact.run[op] = kernels->run[op];
   for (const PointwiseKernels<T>* kernels : candidates) add_combined(*kernels, exact);
   return exact;
 }

@@ -4,8 +4,8 @@
 
 namespace sapwood::exec {
 
-/// The kernel of each operator that gives ATen's bits on this machine with this libtorch; null where none does. Found by running every kernel
-/// against ATen once per process, on the first call. Thread-safe.
+/// The kernel of each operator that gives ATen's bits on this machine with this libtorch; null where none does. Found
+/// by running every kernel against ATen once per process, on the first call. Thread-safe.
 template <typename T>
 const PointwiseKernels<T>& exact_kernels();
 

@@ -12,12 +12,14 @@ using Members = std::vector<CallId>;  // ascending
 
 bool has_exact_kernel(const ElementaryOp& op, c10::ScalarType type) {
   const auto index = static_cast<size_t>(op.op);
-  return type == c10::kFloat ? exact_kernels<float>().run[index] != nullptr : exact_kernels<double>().run[index] != nullptr;
+  return type == c10::kFloat ? exact_kernels<float>().run[index] != nullptr
+                             : exact_kernels<double>().run[index] != nullptr;
 }
 
 class Fuser {
  public:
-  explicit Fuser(Program& program) : program_(program), order_(find_order(program)), cluster_of_(program.calls.size(), -1) {}
+  explicit Fuser(Program& program)
+      : program_(program), order_(find_order(program)), cluster_of_(program.calls.size(), -1) {}
 
   CallGraph run(int64_t& fused) {
     for (size_t c = 0; c < program_.calls.size(); ++c)
@@ -32,7 +34,8 @@ class Fuser {
   const at::Tensor& result(CallId id) const { return program_.tensor(call(id).results.front()); }
 
   bool is_candidate(const Call& c) const {
-    return c.elementary.size() == 1 && !c.ordered && has_exact_kernel(c.elementary.front(), program_.tensor(c.results.front()).scalar_type());
+    return c.elementary.size() == 1 && !c.ordered &&
+           has_exact_kernel(c.elementary.front(), program_.tensor(c.results.front()).scalar_type());
   }
 
   /// Whether two calls run over the same elements.
@@ -72,7 +75,9 @@ class Fuser {
   bool can_merge(int32_t a, int32_t b) {
     visited_.assign(program_.calls.size(), false);
     Members stack;
-    const auto inside = [&](CallId id) { return cluster_of_[static_cast<size_t>(id)] == a || cluster_of_[static_cast<size_t>(id)] == b; };
+    const auto inside = [&](CallId id) {
+      return cluster_of_[static_cast<size_t>(id)] == a || cluster_of_[static_cast<size_t>(id)] == b;
+    };
     const auto visit_needs = [&](CallId id) {
       for (const CallId before : order_.before[static_cast<size_t>(id)])
         if (!inside(before)) push_unit(before, stack);
@@ -105,7 +110,8 @@ class Fuser {
   void merge(int32_t into, int32_t from) {
     Members& target = clusters_[static_cast<size_t>(into)];
     for (const CallId id : clusters_[static_cast<size_t>(from)]) cluster_of_[static_cast<size_t>(id)] = into;
-    target.insert(target.end(), clusters_[static_cast<size_t>(from)].begin(), clusters_[static_cast<size_t>(from)].end());
+    target.insert(target.end(), clusters_[static_cast<size_t>(from)].begin(),
+                  clusters_[static_cast<size_t>(from)].end());
     std::sort(target.begin(), target.end());
     clusters_[static_cast<size_t>(from)].clear();
   }
@@ -139,7 +145,8 @@ class Fuser {
     const ValueId value = call(id).results.front();
     const std::vector<int32_t>& readers = reader_clusters_[static_cast<size_t>(program_.region_of(value))];
     const int32_t mine = cluster_of_[static_cast<size_t>(id)];
-    return readers.empty() || std::any_of(readers.begin(), readers.end(), [mine](int32_t cluster) { return cluster != mine; });
+    return readers.empty() ||
+           std::any_of(readers.begin(), readers.end(), [mine](int32_t cluster) { return cluster != mine; });
   }
 
   Call fused_call(const Members& members) const {
@@ -154,7 +161,8 @@ class Fuser {
     }
     for (const CallId id : members)
       for (const ValueId value : call(id).reads)
-        if (!made_by(members, value) && std::find(fused.reads.begin(), fused.reads.end(), value) == fused.reads.end()) fused.reads.push_back(value);
+        if (!made_by(members, value) && std::find(fused.reads.begin(), fused.reads.end(), value) == fused.reads.end())
+          fused.reads.push_back(value);
     return fused;
   }
 
@@ -202,7 +210,8 @@ class Fuser {
     graph.after.resize(program_.calls.size());
     for (size_t c = 0; c < new_id.size(); ++c)
       for (const CallId before : order_.before[c])
-        if (new_id[static_cast<size_t>(before)] != new_id[c]) graph.add_edge(new_id[static_cast<size_t>(before)], new_id[c]);
+        if (new_id[static_cast<size_t>(before)] != new_id[c])
+          graph.add_edge(new_id[static_cast<size_t>(before)], new_id[c]);
     return graph;
   }
 

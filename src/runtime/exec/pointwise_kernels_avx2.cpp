@@ -4,8 +4,12 @@
 namespace sapwood::exec {
 
 template <>
-const PointwiseKernels<float>& avx2_kernels<float>() { return kernels<float>(); }
+const PointwiseKernels<float>& avx2_kernels<float>() {
+  return kernels<float>();
+}
 template <>
-const PointwiseKernels<double>& avx2_kernels<double>() { return kernels<double>(); }
+const PointwiseKernels<double>& avx2_kernels<double>() {
+  return kernels<double>();
+}
 
 }  // namespace sapwood::exec

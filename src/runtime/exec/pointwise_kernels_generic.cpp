@@ -4,8 +4,12 @@
 namespace sapwood::exec {
 
 template <>
-const PointwiseKernels<float>& generic_kernels<float>() { return kernels<float>(); }
+const PointwiseKernels<float>& generic_kernels<float>() {
+  return kernels<float>();
+}
 template <>
-const PointwiseKernels<double>& generic_kernels<double>() { return kernels<double>(); }
+const PointwiseKernels<double>& generic_kernels<double>() {
+  return kernels<double>();
+}
 
 }  // namespace sapwood::exec

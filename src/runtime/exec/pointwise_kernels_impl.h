@@ -1,5 +1,5 @@
-// Kernels of the pointwise machine, compiled once per instruction set. Include only from pointwise_kernels_*.cpp, after defining
-// SAPWOOD_POINTWISE_FMA to 0 or 1.
+// Kernels of the pointwise machine, compiled once per instruction set. Include only from pointwise_kernels_*.cpp, after
+// defining SAPWOOD_POINTWISE_FMA to 0 or 1.
 #pragma once
 
 #pragma GCC optimize("no-math-errno")  // square roots become instructions
@@ -25,8 +25,10 @@ constexpr long long kVmlMode = 0x2 | 0x140000 | 0x100;
 template <typename T>
 T fused(T a, T b, T c) {
 #if SAPWOOD_POINTWISE_FMA
-  if constexpr (std::is_same_v<T, float>) return __builtin_fmaf(a, b, c);
-  else return __builtin_fma(a, b, c);
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
 #else
   return a * b + c;
 #endif
@@ -40,7 +42,8 @@ void unary(const PointwiseBlock<T>& block, F f) {
   for (int64_t i = 0; i < block.size; ++i) out[i] = f(a[i]);
 }
 
-/// An output may be the same block as an operand (never a shifted one), so the loops have no dependences between iterations.
+/// An output may be the same block as an operand (never a shifted one), so the loops have no dependences between
+/// iterations.
 template <typename T, typename F>
 void binary(const PointwiseBlock<T>& block, F f) {
   T* out = block.out;
@@ -75,9 +78,13 @@ void ternary(const PointwiseBlock<T>& block, F f) {
 }
 
 template <typename T>
-T greater(T a, T b) { return a != a ? a : (b != b ? b : (a > b ? a : b)); }
+T greater(T a, T b) {
+  return a != a ? a : (b != b ? b : (a > b ? a : b));
+}
 template <typename T>
-T lesser(T a, T b) { return a != a ? a : (b != b ? b : (a < b ? a : b)); }
+T lesser(T a, T b) {
+  return a != a ? a : (b != b ? b : (a < b ? a : b));
+}
 
 template <typename T>
 void square_root(const PointwiseBlock<T>& block) {
@@ -118,7 +125,10 @@ void run_op(const PointwiseBlock<T>& block) {
   if constexpr (Op == PointwiseOp::kClampMin) unary(block, [s](T a) { return a < s ? s : a; });
   if constexpr (Op == PointwiseOp::kClampMax) unary(block, [s](T a) { return a > s ? s : a; });
   if constexpr (Op == PointwiseOp::kClamp)
-    unary(block, [s, t](T a) { const T low = a < s ? s : a; return low > t ? t : low; });
+    unary(block, [s, t](T a) {
+      const T low = a < s ? s : a;
+      return low > t ? t : low;
+    });
   if constexpr (Op == PointwiseOp::kMaximum) binary(block, [](T a, T b) { return greater(a, b); });
   if constexpr (Op == PointwiseOp::kMinimum) binary(block, [](T a, T b) { return lesser(a, b); });
   if constexpr (Op == PointwiseOp::kAddcmul) ternary(block, [s](T a, T b, T c) { return fused<T>(s * b, c, a); });
@@ -127,7 +137,8 @@ void run_op(const PointwiseBlock<T>& block) {
   if constexpr (Op == PointwiseOp::kThresholdBackward) binary(block, [s](T a, T b) { return b <= s ? T(0) : a; });
   if constexpr (Op == PointwiseOp::kSigmoidBackward) binary(block, [](T a, T b) { return a * (T(1) - b) * b; });
   if constexpr (Op == PointwiseOp::kScaleAddScaled) binary(block, [s, t](T a, T b) { return fused<T>(b, s, a * t); });
-  if constexpr (Op == PointwiseOp::kScaleAddcmul) ternary(block, [s, t](T a, T b, T c) { return fused<T>(s * b, c, a * t); });
+  if constexpr (Op == PointwiseOp::kScaleAddcmul)
+    ternary(block, [s, t](T a, T b, T c) { return fused<T>(s * b, c, a * t); });
   if constexpr (Op == PointwiseOp::kStep) {
     const T u = block.u;
     ternary(block, [s, t, u](T a, T b, T c) { return a + (s * b) / (c / t + u); });

@@ -22,8 +22,8 @@ T load_number(const char* data) {
 
 /// Runs the code of a part on blocks [begin, end).
 template <typename T>
-void run_part(const PointwiseProgram& program, const std::vector<char*>& pointers, const std::vector<double>& stored_numbers,
-              std::pair<int64_t, int64_t> range) {
+void run_part(const PointwiseProgram& program, const std::vector<char*>& pointers,
+              const std::vector<double>& stored_numbers, std::pair<int64_t, int64_t> range) {
   alignas(64) T temporaries[kMaxPointwiseTemporaries][kPointwiseBlock];
   constexpr size_t kMaxNumbers = 64;
   T numbers[kMaxNumbers];
@@ -33,10 +33,14 @@ void run_part(const PointwiseProgram& program, const std::vector<char*>& pointer
     const int64_t begin = block * kPointwiseBlock;
     const auto place = [&](const PointwisePlace& p) -> T* {
       switch (p.kind) {
-        case PointwisePlace::Kind::kMemory: return reinterpret_cast<T*>(pointers[static_cast<size_t>(p.index)]) + begin;
-        case PointwisePlace::Kind::kTemporary: return temporaries[p.index];
-        case PointwisePlace::Kind::kNumber: return &numbers[p.index];
-        default: return nullptr;
+        case PointwisePlace::Kind::kMemory:
+          return reinterpret_cast<T*>(pointers[static_cast<size_t>(p.index)]) + begin;
+        case PointwisePlace::Kind::kTemporary:
+          return temporaries[p.index];
+        case PointwisePlace::Kind::kNumber:
+          return &numbers[p.index];
+        default:
+          return nullptr;
       }
     };
     PointwiseBlock<T> args;
@@ -65,7 +69,8 @@ int64_t block_count(int64_t size) { return (size + kPointwiseBlock - 1) / kPoint
 PointwiseLaunch::PointwiseLaunch(const Program& program, std::vector<PointwiseProgram> parts) {
   const auto address = [&](ValueId value) {
     const at::Tensor& tensor = program.tensor(value);
-    return Address{tensor.storage().unsafeGetStorageImpl(), tensor.storage_offset() * static_cast<int64_t>(tensor.itemsize())};
+    return Address{tensor.storage().unsafeGetStorageImpl(),
+                   tensor.storage_offset() * static_cast<int64_t>(tensor.itemsize())};
   };
   for (PointwiseProgram& compiled : parts) {
     Part part;
@@ -82,7 +87,9 @@ PointwiseLaunch::PointwiseLaunch(const Program& program, std::vector<PointwisePr
 }
 
 void PointwiseLaunch::prepare(Part& part, std::span<const c10::IValue> inputs) {
-  const auto pointer = [](const Address& a) { return static_cast<char*>(const_cast<void*>(a.storage->data())) + a.offset; };
+  const auto pointer = [](const Address& a) {
+    return static_cast<char*>(const_cast<void*>(a.storage->data())) + a.offset;
+  };
   for (size_t i = 0; i < part.memory.size(); ++i) part.pointers[i] = pointer(part.memory[i]);
   for (size_t i = 0; i < part.numbers.size(); ++i) {
     const PointwiseNumber& number = part.program.numbers[i];
@@ -91,7 +98,8 @@ void PointwiseLaunch::prepare(Part& part, std::span<const c10::IValue> inputs) {
       value = inputs[static_cast<size_t>(number.input)].toScalar().toDouble();
     } else if (number.kind == PointwiseNumber::Kind::kTensor) {
       const char* data = pointer(part.number_tensors[i]);
-      value = part.program.type == c10::kFloat ? static_cast<double>(load_number<float>(data)) : load_number<double>(data);
+      value =
+          part.program.type == c10::kFloat ? static_cast<double>(load_number<float>(data)) : load_number<double>(data);
     }
     part.numbers[i] = number.negated ? -value : value;
   }
@@ -110,8 +118,10 @@ void PointwiseLaunch::run_blocks(int64_t begin, int64_t end) const {
     const int64_t from = std::max<int64_t>(begin - part.first_block, 0);
     const int64_t to = std::min(end - part.first_block, count);
     if (from >= to) continue;
-    if (part.program.type == c10::kFloat) run_part<float>(part.program, part.pointers, part.numbers, {from, to});
-    else run_part<double>(part.program, part.pointers, part.numbers, {from, to});
+    if (part.program.type == c10::kFloat)
+      run_part<float>(part.program, part.pointers, part.numbers, {from, to});
+    else
+      run_part<double>(part.program, part.pointers, part.numbers, {from, to});
   }
 }
 

@@ -27,20 +27,22 @@ struct PointwiseInstruction {
 /// A chain of elementary operators in executable form, over one set of equally laid out tensors.
 struct PointwiseProgram {
   c10::ScalarType type = c10::kFloat;
-  int64_t size = 0;                        ///< elements
+  int64_t size = 0;  ///< elements
   std::vector<PointwiseInstruction> code;
-  std::vector<ValueId> memory;             ///< tensors that are read or written
+  std::vector<ValueId> memory;  ///< tensors that are read or written
   std::vector<PointwiseNumber> numbers;
   int32_t temporaries = 0;
 };
 
-inline constexpr int64_t kPointwiseBlock = 512;          ///< elements; every temporary of a block stays in the first-level cache
+inline constexpr int64_t kPointwiseBlock =
+    512;  ///< elements; every temporary of a block stays in the first-level cache
 inline constexpr int32_t kMaxPointwiseTemporaries = 16;
 
-/// Translates the operators of a kPointwise call, given in order. `stored`: the values that must end up in memory; all others live in temporaries.
-/// A result that overwrites an operand still needed is kept aside until the end of the block.
-/// None if it needs more temporaries than there are.
-std::optional<PointwiseProgram> compile_pointwise(const Program& program, const std::vector<ElementaryOp>& ops, const std::vector<ValueId>& stored);
+/// Translates the operators of a kPointwise call, given in order. `stored`: the values that must end up in memory; all
+/// others live in temporaries. A result that overwrites an operand still needed is kept aside until the end of the
+/// block. None if it needs more temporaries than there are.
+std::optional<PointwiseProgram> compile_pointwise(const Program& program, const std::vector<ElementaryOp>& ops,
+                                                  const std::vector<ValueId>& stored);
 
 /// Several programs, run block by block in one parallel region. Not re-entrant: keeps the addresses of the present run.
 class PointwiseLaunch {

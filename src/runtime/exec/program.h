@@ -34,13 +34,14 @@ enum class Placement : uint8_t {
   kConstant,  ///< computed once, when the executable is built
 };
 
-/// One storage. Tensors that are views of each other share it; its StorageImpl is fixed, its data pointer is set by placement.
+/// One storage. Tensors that are views of each other share it; its StorageImpl is fixed, its data pointer is set by
+/// placement.
 struct Region {
   int64_t bytes = 0;
   Placement placement = Placement::kOwned;
-  int32_t input = -1;         ///< kInput: the placeholder whose memory it is
-  int64_t input_offset = 0;   ///< kInput: bytes from that tensor's first element back to the start of this region
-  int64_t arena_offset = 0;   ///< kArena
+  int32_t input = -1;        ///< kInput: the placeholder whose memory it is
+  int64_t input_offset = 0;  ///< kInput: bytes from that tensor's first element back to the start of this region
+  int64_t arena_offset = 0;  ///< kArena
   c10::intrusive_ptr<c10::StorageImpl> storage;
 };
 
@@ -87,7 +88,8 @@ struct ElementaryOp {
   ValueId result = kNoValue;
 };
 
-/// Part of the step that a call belongs to. Calls of different parts aren't fused, so that no value lives longer than it would.
+/// Part of the step that a call belongs to. Calls of different parts aren't fused, so that no value lives longer than
+/// it would.
 enum class StepPart : uint8_t { kForward, kBackward, kOptimizer };
 
 /// One thing to execute: an operator on fixed tensors. SSA like the graph, except for kMutate.
@@ -97,23 +99,24 @@ struct Call {
   std::optional<interp::Callable> callable;  ///< none for kPointwise
   torch::jit::Stack stack;
   std::vector<ScalarPatch> scalars;
-  std::vector<ValueId> reads;     ///< tensor arguments that are read
-  std::vector<ValueId> results;   ///< in the order of the operator's returns, lists flattened; kNoValue: dropped
-  std::vector<ValueId> mutated;   ///< kMutate: arguments that are written
-  bool ordered = false;           ///< random or effectful: keeps its place among the other ordered calls
+  std::vector<ValueId> reads;    ///< tensor arguments that are read
+  std::vector<ValueId> results;  ///< in the order of the operator's returns, lists flattened; kNoValue: dropped
+  std::vector<ValueId> mutated;  ///< kMutate: arguments that are written
+  bool ordered = false;          ///< random or effectful: keeps its place among the other ordered calls
   StepPart part = StepPart::kForward;
-  bool elementwise = false;       ///< reads element i of equally laid out operands before it writes element i of the result
-  /// kPointwise: what it computes, operands before their readers; `results` are those of them that others need. Other kinds: the
-  /// call itself as an elementary operator, if it is one.
+  bool elementwise = false;  ///< reads element i of equally laid out operands before it writes element i of the result
+  /// kPointwise: what it computes, operands before their readers; `results` are those of them that others need. Other
+  /// kinds: the call itself as an elementary operator, if it is one.
   std::vector<ElementaryOp> elementary;
-  /// kPointwise: several fused programs that run in one launch (operators and results of each); empty: just `elementary`.
+  /// kPointwise: several fused programs that run in one launch (operators and results of each); empty: just
+  /// `elementary`.
   std::vector<std::pair<std::vector<ElementaryOp>, std::vector<ValueId>>> merged;
 };
 
 /// A placeholder.
 struct InputBinding {
-  ValueId value = kNoValue;      ///< kNoValue: a number
-  bool shares_memory = false;    ///< with another placeholder
+  ValueId value = kNoValue;    ///< kNoValue: a number
+  bool shares_memory = false;  ///< with another placeholder
   std::string name;
 };
 

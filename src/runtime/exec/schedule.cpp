@@ -7,19 +7,22 @@
 namespace sapwood::exec {
 namespace {
 
-/// Elements of fused updates that are worth a launch: enough to hide its cost, little enough that gradients are still in the cache.
+/// Elements of fused updates that are worth a launch: enough to hide its cost, little enough that gradients are still
+/// in the cache.
 constexpr int64_t kMergedElements = 65536;
 
 class Scheduler {
  public:
-  Scheduler(Program& program, const CallGraph& order) : program_(program), order_(order), missing_(program.calls.size()) {}
+  Scheduler(Program& program, const CallGraph& order)
+      : program_(program), order_(order), missing_(program.calls.size()) {}
 
   void run() {
     for (size_t c = 0; c < program_.calls.size(); ++c) missing_[c] = order_.before[c].size();
     for (size_t c = 0; c < program_.calls.size(); ++c)
       if (missing_[c] == 0) make_ready(static_cast<CallId>(c));
     while (!updates_.empty() || !others_.empty() || !waiting_.empty()) step();
-    if (done_ != program_.calls.size()) throw_internal("exec", "the calls of the step depend on each other in a circle");
+    if (done_ != program_.calls.size())
+      throw_internal("exec", "the calls of the step depend on each other in a circle");
     program_.calls = std::move(scheduled_);
   }
 

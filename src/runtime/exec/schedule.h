@@ -5,8 +5,9 @@
 
 namespace sapwood::exec {
 
-/// Puts the calls in execution order: the order they are in, except that updates run as soon as they can, so that gradients die early. Updates
-/// that are fused programs wait for each other until they are worth a launch together, then run as one.
+/// Puts the calls in execution order: the order they are in, except that updates run as soon as they can, so that
+/// gradients die early. Updates that are fused programs wait for each other until they are worth a launch together,
+/// then run as one.
 ///
 /// Runs after: everything that adds calls or constraints. `order` is used up.
 /// Errors: internal if the constraints have a cycle.

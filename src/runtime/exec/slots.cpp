@@ -6,14 +6,15 @@
 namespace sapwood::exec {
 
 c10::intrusive_ptr<c10::StorageImpl> make_storage(int64_t bytes) {
-  return c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes, at::DataPtr(nullptr, c10::kCPU),
-                                               c10::GetCPUAllocator(), /*resizable=*/false);
+  return c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                               at::DataPtr(nullptr, c10::kCPU), c10::GetCPUAllocator(),
+                                               /*resizable=*/false);
 }
 
 at::Tensor make_tensor(const c10::intrusive_ptr<c10::StorageImpl>& storage, const interp::TensorGeometry& geometry,
                        c10::ScalarType type) {
-  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
-                                                               c10::scalarTypeToTypeMeta(type));
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CPU), c10::scalarTypeToTypeMeta(type));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(geometry.sizes, geometry.strides, geometry.offset);
   return tensor;
 }

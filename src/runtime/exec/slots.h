@@ -9,7 +9,8 @@ namespace sapwood::exec {
 c10::intrusive_ptr<c10::StorageImpl> make_storage(int64_t bytes);
 
 /// A tensor on `storage` with the given geometry; needs no memory yet. An ordinary tensor: usable with autograd.
-at::Tensor make_tensor(const c10::intrusive_ptr<c10::StorageImpl>& storage, const interp::TensorGeometry& geometry, c10::ScalarType type);
+at::Tensor make_tensor(const c10::intrusive_ptr<c10::StorageImpl>& storage, const interp::TensorGeometry& geometry,
+                       c10::ScalarType type);
 
 /// Adds a region and a value that fills it.
 ValueId add_value(Program& program, const interp::TensorGeometry& geometry, c10::ScalarType type);

@@ -33,7 +33,8 @@ void snapshot_overwritten_outputs(Program& program) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     OutputBinding& output = program.outputs[i];
     if (output.value == kNoValue || !written[static_cast<size_t>(program.region_of(output.value))]) continue;
-    if (output.role == OutputRole::kWriteBack && output.value == program.inputs[static_cast<size_t>(output.target)].value) {
+    if (output.role == OutputRole::kWriteBack &&
+        output.value == program.inputs[static_cast<size_t>(output.target)].value) {
       output.value = kNoValue;  // writes a placeholder to itself
       continue;
     }

@@ -43,7 +43,8 @@ struct StepBuilder {
   std::vector<NodeId> results;
 
   Graph& g() { return step.graph; }
-  NodeId input(const std::string& name, const graph::TensorMeta& meta, graph::InputRole role = graph::InputRole::kUserInput) {
+  NodeId input(const std::string& name, const graph::TensorMeta& meta,
+               graph::InputRole role = graph::InputRole::kUserInput) {
     const NodeId id = g().placeholder(name, graph::Value(meta));
     step.inputs.push_back({id, role, static_cast<int64_t>(step.inputs.size()), name});
     return id;
@@ -89,7 +90,8 @@ inline std::string difference(const at::Tensor& expected, const at::Tensor& got)
     const auto* y = static_cast<const char*>(b.const_data_ptr()) + static_cast<size_t>(i) * width;
     if (std::memcmp(x, y, width) == 0 || (nan.defined() && nan.const_data_ptr<bool>()[i])) continue;
     if (bad++ == 0 && a.is_floating_point())
-      first = " at " + std::to_string(i) + ": " + std::to_string(a.reshape({-1})[i].item<double>()) + " and " + std::to_string(b.reshape({-1})[i].item<double>());
+      first = " at " + std::to_string(i) + ": " + std::to_string(a.reshape({-1})[i].item<double>()) + " and " +
+              std::to_string(b.reshape({-1})[i].item<double>());
   }
   return bad == 0 ? "" : std::to_string(bad) + " of " + std::to_string(a.numel()) + " elements differ" + first;
 }
@@ -120,22 +122,27 @@ inline Expectation expect(const JointGraph& step, const std::vector<c10::IValue>
   result.inputs = copies(given);
   at::manual_seed(seed);
   std::vector<c10::IValue> values = interp::run(step.graph, result.inputs);
-  for (c10::IValue& value : values) value = value.isTensor() && value.toTensor().defined() ? c10::IValue(value.toTensor().clone()) : c10::IValue();
+  for (c10::IValue& value : values)
+    value = value.isTensor() && value.toTensor().defined() ? c10::IValue(value.toTensor().clone()) : c10::IValue();
   const std::vector<NodeId> placeholders = step.graph.placeholders();
   for (size_t i = 0; i < values.size(); ++i) {
     const bool written = !step.outputs.empty() && step.outputs[i].role == graph::OutputRole::kWriteBack;
     result.outputs.push_back(written || values[i].isNone() ? at::Tensor() : values[i].toTensor());
     if (!written) continue;
-    const auto target = std::find(placeholders.begin(), placeholders.end(), step.outputs[i].target) - placeholders.begin();
+    const auto target =
+        std::find(placeholders.begin(), placeholders.end(), step.outputs[i].target) - placeholders.begin();
     result.inputs[static_cast<size_t>(target)].toTensor().copy_(values[i].toTensor());
   }
   return result;
 }
 
-/// Builds and runs the step twice with every combination of options; fails on any bit that differs from the interpreter.
+/// Builds and runs the step twice with every combination of options; fails on any bit that differs from the
+/// interpreter.
 inline void check_step(const JointGraph& step, const std::vector<c10::IValue>& given, uint64_t seed = 1) {
-  for (const ExecutableOptions options : {ExecutableOptions{false, false}, ExecutableOptions{false, true}, ExecutableOptions{true, false}, ExecutableOptions{true, true}}) {
-    const std::string label = std::string(options.fuse_pointwise ? "fused" : "unfused") + (options.plan_memory ? ", arena" : ", no arena");
+  for (const ExecutableOptions options : {ExecutableOptions{false, false}, ExecutableOptions{false, true},
+                                          ExecutableOptions{true, false}, ExecutableOptions{true, true}}) {
+    const std::string label =
+        std::string(options.fuse_pointwise ? "fused" : "unfused") + (options.plan_memory ? ", arena" : ", no arena");
     const std::unique_ptr<Executable> executable = Executable::build(step, options);
     for (int repetition = 0; repetition < 2; ++repetition) {
       const Expectation expected = expect(step, given, seed);
@@ -144,7 +151,8 @@ inline void check_step(const JointGraph& step, const std::vector<c10::IValue>& g
       const std::vector<at::Tensor> outputs = executable->run(inputs);
       ASSERT_EQ(outputs.size(), expected.outputs.size());
       for (size_t i = 0; i < outputs.size(); ++i)
-        EXPECT_EQ(difference(expected.outputs[i], outputs[i]), "") << label << ", output " << i << ", run " << repetition;
+        EXPECT_EQ(difference(expected.outputs[i], outputs[i]), "")
+            << label << ", output " << i << ", run " << repetition;
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].isTensor()) continue;
         EXPECT_EQ(difference(expected.inputs[i].toTensor(), inputs[i].toTensor()), "") << label << ", input " << i;

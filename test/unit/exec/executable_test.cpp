@@ -60,7 +60,8 @@ TEST(Executable, AnOutputThatIsAnInputOrItsViewAliasesIt) {
 TEST(Executable, MultipleResultsAndUnusedOnes) {
   StepBuilder b;
   const NodeId x = b.input("x", tensor_meta({8, 5}));
-  graph::TupleValue tuple{{graph::Value(tensor_meta({8, 1})), graph::Value(tensor_meta({8, 1}, {}, graph::DType::kInt64))}};
+  graph::TupleValue tuple{
+      {graph::Value(tensor_meta({8, 1})), graph::Value(tensor_meta({8, 1}, {}, graph::DType::kInt64))}};
   const NodeId top = b.g().call("aten.max.dim", {arg(x), 1, true}, graph::Value(tuple));
   const NodeId values = b.g().call("operator.getitem", {arg(top), 0}, graph::Value(tensor_meta({8, 1})));
   b.returns(b.call("aten.exp.default", {arg(values)}, tensor_meta({8, 1})));
@@ -75,8 +76,8 @@ TEST(Executable, MaskedGradientsAreNone) {
   graph::TupleValue tuple{{graph::Value(), graph::Value(tensor_meta({3, 4, 3, 3})), graph::Value(tensor_meta({3}))}};
   const auto ints = [](std::vector<int64_t> v) { return Argument::ints(v); };
   const NodeId back = b.g().call("aten.convolution_backward.default",
-                                 {arg(grad), arg(x), arg(w), ints({3}), ints({1, 1}), ints({0, 0}), ints({1, 1}), false, ints({0, 0}), 1,
-                                  Argument::list({false, true, true})},
+                                 {arg(grad), arg(x), arg(w), ints({3}), ints({1, 1}), ints({0, 0}), ints({1, 1}), false,
+                                  ints({0, 0}), 1, Argument::list({false, true, true})},
                                  graph::Value(tuple));
   b.returns(b.g().call("operator.getitem", {arg(back), 1}, graph::Value(tensor_meta({3, 4, 3, 3}))));
   b.returns(b.g().call("operator.getitem", {arg(back), 2}, graph::Value(tensor_meta({3}))));
@@ -221,7 +222,9 @@ void add_adamw(StepBuilder& b, const std::vector<int64_t>& sizes, NodeId grad, s
   const NodeId p = b.input("p" + tag, meta, graph::InputRole::kParameter);
   const NodeId m = b.input("m" + tag, meta, graph::InputRole::kState);
   const NodeId v = b.input("v" + tag, meta, graph::InputRole::kState);
-  const auto op = [&](const std::string& target, graph::ArgumentList args) { return b.call(target, std::move(args), meta, kOptimizer); };
+  const auto op = [&](const std::string& target, graph::ArgumentList args) {
+    return b.call(target, std::move(args), meta, kOptimizer);
+  };
   const NodeId decayed = op("aten.mul.Tensor", {arg(p), arg(rates[0])});
   const NodeId m1 = op("aten.mul.Tensor", {arg(m), 0.9});
   const NodeId m2 = op("aten.add.Tensor", {arg(m1), arg(grad)});
@@ -288,10 +291,11 @@ TEST(Observed, ShowsTheInterpretersValues) {
   std::vector<std::string> order;
   const std::vector<c10::IValue> inputs = copies(given);
   const auto executable = Executable::build(step, {});
-  const std::vector<at::Tensor> out = executable->run_observed(inputs, [&](const graph::Node& node, const c10::IValue& seen) {
-    order.push_back(node.name);
-    EXPECT_EQ(difference(expected.at(node.name), seen.toTensor()), "") << node.name;
-  });
+  const std::vector<at::Tensor> out =
+      executable->run_observed(inputs, [&](const graph::Node& node, const c10::IValue& seen) {
+        order.push_back(node.name);
+        EXPECT_EQ(difference(expected.at(node.name), seen.toTensor()), "") << node.name;
+      });
   EXPECT_EQ(order, expected_order);
   EXPECT_EQ(difference(expected.at(step.graph[c].name), inputs[0].toTensor()), "");
   EXPECT_EQ(difference(expect(step, given, 1).outputs[0], out[0]), "");
@@ -321,8 +325,12 @@ TEST(ExecutableErrors, AFailingKernelNamesTheNodeAndTheNextRunWorks) {
   b.returns(b.call("aten.index_select.default", {arg(x), 0, arg(i)}, tensor_meta({1})));
   const auto executable = Executable::build(b.finish(), {});
   const at::Tensor in = value({4});
-  EXPECT_NE(message([&] { executable->run(std::vector<c10::IValue>{in, at::full({1}, 9, at::kLong)}); }).find("'index_select'"), std::string::npos);
-  EXPECT_TRUE(at::equal(executable->run(std::vector<c10::IValue>{in, at::full({1}, 2, at::kLong)})[0], in.slice(0, 2, 3)));
+  EXPECT_NE(message([&] {
+              executable->run(std::vector<c10::IValue>{in, at::full({1}, 9, at::kLong)});
+            }).find("'index_select'"),
+            std::string::npos);
+  EXPECT_TRUE(
+      at::equal(executable->run(std::vector<c10::IValue>{in, at::full({1}, 2, at::kLong)})[0], in.slice(0, 2, 3)));
 }
 
 TEST(ExecutableErrors, WrongInputsAreNamed) {
@@ -331,7 +339,8 @@ TEST(ExecutableErrors, WrongInputsAreNamed) {
   b.returns(b.call("aten.exp.default", {arg(x)}, tensor_meta({4})));
   const auto executable = Executable::build(b.finish(), {});
   EXPECT_NE(message([&] { executable->run({}); }).find("1 inputs, 0 were given"), std::string::npos);
-  EXPECT_NE(message([&] { executable->run(std::vector<c10::IValue>{at::Tensor()}); }).find("'x' must be a tensor"), std::string::npos);
+  EXPECT_NE(message([&] { executable->run(std::vector<c10::IValue>{at::Tensor()}); }).find("'x' must be a tensor"),
+            std::string::npos);
 }
 
 // Programs.
@@ -355,7 +364,9 @@ class RandomStep {
   static constexpr int64_t kN = 12;
   NodeId pick() { return values_[random_() % values_.size()]; }
   const graph::TensorMeta& meta(NodeId id) { return *b_.g()[id].tensor(); }
-  static std::vector<int64_t> strides(const graph::TensorMeta& m) { return {(*m.stride)[0].value(), (*m.stride)[1].value()}; }
+  static std::vector<int64_t> strides(const graph::TensorMeta& m) {
+    return {(*m.stride)[0].value(), (*m.stride)[1].value()};
+  }
 
   void add_input() {
     values_.push_back(b_.input("in" + std::to_string(inputs.size()), tensor_meta({kN, kN})));
@@ -364,18 +375,25 @@ class RandomStep {
   PartitionerTag tag() { return random_() % 3 == 0 ? kOptimizer : PartitionerTag::kForward; }
 
   void add_call() {
-    static const char* const kUnary[] = {"aten.neg.default", "aten.abs.default", "aten.relu.default", "aten.tanh.default", "aten.exp.default", "aten.sigmoid.default"};
-    static const char* const kBinary[] = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor", "aten.maximum.default"};
+    static const char* const kUnary[] = {"aten.neg.default",  "aten.abs.default", "aten.relu.default",
+                                         "aten.tanh.default", "aten.exp.default", "aten.sigmoid.default"};
+    static const char* const kBinary[] = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor",
+                                          "aten.maximum.default"};
     const NodeId x = pick();
     NodeId y = pick();
     const std::vector<int64_t> layout = strides(meta(x));
     const graph::TensorMeta like = tensor_meta({kN, kN}, layout);
     switch (random_() % 8) {
-      case 0: return add(b_.call(kUnary[random_() % 6], {arg(x)}, like, tag()));
-      case 1: return add(b_.call("aten.t.default", {arg(x)}, tensor_meta({kN, kN}, {layout[1], layout[0]})));
-      case 2: return add(b_.call("aten.mm.default", {arg(x), arg(y)}, tensor_meta({kN, kN})));
-      case 3: return add(b_.call("aten.mul.Tensor", {arg(x), 0.25}, like, tag()));
-      case 4: return add(b_.call("aten.detach.default", {arg(x)}, like));
+      case 0:
+        return add(b_.call(kUnary[random_() % 6], {arg(x)}, like, tag()));
+      case 1:
+        return add(b_.call("aten.t.default", {arg(x)}, tensor_meta({kN, kN}, {layout[1], layout[0]})));
+      case 2:
+        return add(b_.call("aten.mm.default", {arg(x), arg(y)}, tensor_meta({kN, kN})));
+      case 3:
+        return add(b_.call("aten.mul.Tensor", {arg(x), 0.25}, like, tag()));
+      case 4:
+        return add(b_.call("aten.detach.default", {arg(x)}, like));
       default:
         if (strides(meta(y)) != layout) y = x;
         return add(b_.call(kBinary[random_() % 4], {arg(x), arg(y)}, like, tag()));
@@ -413,12 +431,14 @@ TEST_P(CorpusStep, EqualsTheInterpreterBitForBit) {
   at::manual_seed(5);
   const std::vector<at::Tensor> outputs = executable->run(given);
   ASSERT_EQ(outputs.size(), expected.outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) EXPECT_EQ(difference(expected.outputs[i], outputs[i]), "") << "output " << i;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    EXPECT_EQ(difference(expected.outputs[i], outputs[i]), "") << "output " << i;
   const MemoryReport& memory = executable->memory();
   EXPECT_EQ(memory.live_bytes.size(), static_cast<size_t>(executable->launches()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, CorpusStep, ::testing::ValuesIn(interp::runnable_models()), [](const auto& model) { return model.param; });
+INSTANTIATE_TEST_SUITE_P(Models, CorpusStep, ::testing::ValuesIn(interp::runnable_models()),
+                         [](const auto& model) { return model.param; });
 
 }  // namespace
 }  // namespace sapwood::exec

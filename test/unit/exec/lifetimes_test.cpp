@@ -13,7 +13,8 @@ int64_t arena_bytes(StepBuilder& b) {
   const JointGraph& step = b.finish();
   std::vector<c10::IValue> inputs;
   for (const graph::InputSpec& input : step.inputs) {
-    const interp::TensorGeometry shape = interp::geometry(*step.graph[input.node].tensor(), interp::SymbolValues(step.graph.symbols), input.name);
+    const interp::TensorGeometry shape =
+        interp::geometry(*step.graph[input.node].tensor(), interp::SymbolValues(step.graph.symbols), input.name);
     inputs.emplace_back(at::randn(shape.sizes));
   }
   check_step(step, inputs);

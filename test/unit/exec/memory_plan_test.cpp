@@ -56,7 +56,8 @@ TEST(MemoryPlan, RandomProgramsArePlannedSoundlyAndTightly) {
     const ArenaPlan plan = plan_memory(blocks);
     ASSERT_TRUE(check_plan(blocks, plan).empty()) << "seed " << seed << ": " << check_plan(blocks, plan).front();
     ASSERT_GE(plan.arena_bytes, plan.peak_live_bytes) << "seed " << seed;
-    if (plan.peak_live_bytes > 0) worst = std::max(worst, static_cast<double>(plan.arena_bytes) / static_cast<double>(plan.peak_live_bytes));
+    if (plan.peak_live_bytes > 0)
+      worst = std::max(worst, static_cast<double>(plan.arena_bytes) / static_cast<double>(plan.peak_live_bytes));
   }
   EXPECT_LT(worst, 1.25);
 }

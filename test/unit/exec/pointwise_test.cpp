@@ -19,7 +19,8 @@ std::string missing_kernels() {
 }
 
 TEST(PointwiseExact, EveryOperatorHasAKernelOnAProcessorWithAvx2) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "needs AVX2 and FMA, as ATen's kernels here do";
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    GTEST_SKIP() << "needs AVX2 and FMA, as ATen's kernels here do";
   EXPECT_EQ(missing_kernels<float>(), "");
   EXPECT_EQ(missing_kernels<double>(), "");
 }
@@ -86,13 +87,21 @@ at::Tensor random_tensor(const Layout& layout, c10::ScalarType type) {
   at::Tensor tensor = at::empty_strided(layout.sizes, layout.strides, type);
   tensor.normal_();
   at::Tensor flat = tensor.as_strided({tensor.numel()}, {1});
-  const double special[] = {0.0, -0.0, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
-                            std::numeric_limits<double>::quiet_NaN(), 1e-40, -3e-42, 1e38, 5e-324};
+  const double special[] = {0.0,
+                            -0.0,
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::quiet_NaN(),
+                            1e-40,
+                            -3e-42,
+                            1e38,
+                            5e-324};
   for (int64_t i = 0; i < flat.numel(); i += 7) flat[i].fill_(special[static_cast<size_t>(i / 7) % std::size(special)]);
   return tensor;
 }
 
-/// The operator twice over, so that it is fused: on the operands, and on its own result in the place of the last operand.
+/// The operator twice over, so that it is fused: on the operands, and on its own result in the place of the last
+/// operand.
 void check_case(const Case& test, const Layout& layout, graph::DType dtype) {
   const graph::TensorMeta meta = tensor_meta(layout.sizes, layout.strides, dtype);
   StepBuilder b;
@@ -116,13 +125,17 @@ void check_case(const Case& test, const Layout& layout, graph::DType dtype) {
   EXPECT_EQ(executable->fused_nodes(), 2) << test.target;
   const std::vector<at::Tensor> expected = expect(step, inputs, 1).outputs;
   const std::vector<at::Tensor> got = executable->run(inputs);
-  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(difference(expected[i], got[i]), "") << test.target << " of " << at::IntArrayRef(layout.sizes) << ", result " << i;
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(difference(expected[i], got[i]), "")
+        << test.target << " of " << at::IntArrayRef(layout.sizes) << ", result " << i;
 }
 
 TEST(Pointwise, EveryOperatorHasATensBits) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "needs AVX2 and FMA, as ATen's kernels here do";
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    GTEST_SKIP() << "needs AVX2 and FMA, as ATen's kernels here do";
   at::manual_seed(11);
-  const Layout layouts[] = {{{1003}, {1}}, {{3, 7}, {7, 1}}, {{33, 65}, {1, 33}}, {{2, 5, 9, 11}, {495, 1, 55, 5}}, {{70001}, {1}}, {{1, 13}, {13, 1}}};
+  const Layout layouts[] = {{{1003}, {1}},  {{3, 7}, {7, 1}},  {{33, 65}, {1, 33}}, {{2, 5, 9, 11}, {495, 1, 55, 5}},
+                            {{70001}, {1}}, {{1, 13}, {13, 1}}};
   for (const Case& test : cases())
     for (const Layout& layout : layouts)
       for (const graph::DType dtype : {graph::DType::kFloat32, graph::DType::kFloat64}) check_case(test, layout, dtype);
@@ -180,7 +193,8 @@ TEST(Pointwise, ManyTemporariesAreDeclinedNotMiscompiled) {
   StepBuilder b;
   const NodeId x = b.input("x", tensor_meta({600}));
   std::vector<NodeId> values;
-  for (int i = 0; i < 20; ++i) values.push_back(b.call("aten.mul.Tensor", {arg(x), 0.1 * i + 0.05}, tensor_meta({600})));
+  for (int i = 0; i < 20; ++i)
+    values.push_back(b.call("aten.mul.Tensor", {arg(x), 0.1 * i + 0.05}, tensor_meta({600})));
   NodeId sum = values[0];
   for (const NodeId value : values) sum = b.call("aten.add.Tensor", {arg(sum), arg(value)}, tensor_meta({600}));
   b.returns(sum);

@@ -10,10 +10,36 @@ namespace sapwood::interp {
 
 /// Joint graphs of the corpus that run on one process; tensor_parallel_mlp needs a process group.
 inline std::vector<std::string> runnable_models() {
-  return {"bert",     "chargpt",    "chargpt_checkpoint", "chargpt_selective", "conv_bn_mutation", "convnext", "distilbert", "dlrm",
-          "gcn",      "gpt2",       "gpt2_checkpoint",    "gpt2_deep",         "gru_seq2seq",      "indexing_ops", "llama",  "lstm_cells",
-          "mistral",  "mlp",        "mlp_dynamic",        "mobilenet_v2",      "phi",              "resnet18", "resnet50",   "roberta",
-          "t5",       "unet2d",     "vae",                "vit",               "whisper",          "x_transformer"};
+  return {"bert",
+          "chargpt",
+          "chargpt_checkpoint",
+          "chargpt_selective",
+          "conv_bn_mutation",
+          "convnext",
+          "distilbert",
+          "dlrm",
+          "gcn",
+          "gpt2",
+          "gpt2_checkpoint",
+          "gpt2_deep",
+          "gru_seq2seq",
+          "indexing_ops",
+          "llama",
+          "lstm_cells",
+          "mistral",
+          "mlp",
+          "mlp_dynamic",
+          "mobilenet_v2",
+          "phi",
+          "resnet18",
+          "resnet50",
+          "roberta",
+          "t5",
+          "unet2d",
+          "vae",
+          "vit",
+          "whisper",
+          "x_transformer"};
 }
 
 inline graph::Graph load_model(const std::string& model) {

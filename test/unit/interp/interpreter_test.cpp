@@ -60,7 +60,8 @@ TEST(Interpreter, TensorListsTuplesAndElements) {
   const NodeId last = g.call("operator.getitem", {Argument::node(parts), -1}, meta({2, 2}));
   const NodeId top = g.call("aten.topk.default", {Argument::node(x), 1}, std::nullopt);
   const NodeId indices = g.call("operator.getitem", {Argument::node(top), 1}, meta({4, 1}, graph::DType::kInt64));
-  g.output({g.call("aten.cat.default", {Argument::list({Argument::node(last), Argument::node(x)})}, meta({6, 2})), indices});
+  g.output(
+      {g.call("aten.cat.default", {Argument::list({Argument::node(last), Argument::node(x)})}, meta({6, 2})), indices});
   const at::Tensor in = at::rand({4, 2});
   const std::vector<c10::IValue> out = run(g, std::vector<c10::IValue>{in});
   EXPECT_TRUE(at::equal(out[0].toTensor(), at::cat({in.slice(0, 2), in})));
@@ -86,7 +87,8 @@ TEST(Interpreter, SymbolsTakeTheInputsSizes) {
   graph::TensorMeta tensor;
   tensor.shape = {graph::SymExpr::symbol("s0"), 2};
   const NodeId x = g.placeholder("x", graph::Value(tensor));
-  g.output({g.call("aten.view.default", {Argument::node(x), Argument::list({graph::SymExpr::symbol("s0") * 2})}, std::nullopt)});
+  g.output({g.call("aten.view.default", {Argument::node(x), Argument::list({graph::SymExpr::symbol("s0") * 2})},
+                   std::nullopt)});
   EXPECT_EQ(run(g, std::vector<c10::IValue>{at::rand({5, 2})})[0].toTensor().numel(), 10);
 }
 
@@ -105,8 +107,9 @@ TEST(Interpreter, PoolingOffsetsBecomeIndicesAgain) {
   const NodeId pool = g.call("prims._low_memory_max_pool_with_offsets.default",
                              {Argument::node(x), ints(3, 3), ints(2, 2), ints(1, 1), ints(1, 1), false}, std::nullopt);
   const NodeId offsets = g.call("operator.getitem", {Argument::node(pool), 1}, std::nullopt);
-  const NodeId indices = g.call("prims._low_memory_max_pool_offsets_to_indices.default",
-                                {Argument::node(offsets), ints(3, 3), ints(9, 8), ints(2, 2), ints(1, 1), ints(1, 1)}, std::nullopt);
+  const NodeId indices =
+      g.call("prims._low_memory_max_pool_offsets_to_indices.default",
+             {Argument::node(offsets), ints(3, 3), ints(9, 8), ints(2, 2), ints(1, 1), ints(1, 1)}, std::nullopt);
   g.output({offsets, indices});
   const at::Tensor in = at::randn({2, 3, 9, 8});
   const std::vector<c10::IValue> out = run(g, std::vector<c10::IValue>{in});
@@ -129,7 +132,8 @@ TEST(Interpreter, AFailingKernelNamesTheNode) {
   const NodeId x = g.placeholder("x", meta({4}));
   const NodeId i = g.placeholder("i", meta({1}, graph::DType::kInt64));
   g.output({g.call("aten.index_select.default", {Argument::node(x), 0, Argument::node(i)}, meta({1}), "pick")});
-  const std::string text = message([&] { run(g, std::vector<c10::IValue>{at::rand({4}), at::full({1}, 9, at::kLong)}); });
+  const std::string text =
+      message([&] { run(g, std::vector<c10::IValue>{at::rand({4}), at::full({1}, 9, at::kLong)}); });
   EXPECT_NE(text.find("'pick' (aten.index_select.default)"), std::string::npos);
   EXPECT_NE(text.find("out of range"), std::string::npos) << text;
 }
@@ -154,7 +158,8 @@ TEST_P(CorpusRun, RunsOnRandomInputsWithTheRecordedShapes) {
   const auto check = [&](const graph::Node& node, const c10::IValue& value) {
     if (node.tensor() == nullptr || !value.isTensor()) return;
     ++seen;
-    EXPECT_EQ(value.toTensor().sizes(), at::IntArrayRef(symbols.evaluate(node.tensor()->shape, node.name))) << node.name;
+    EXPECT_EQ(value.toTensor().sizes(), at::IntArrayRef(symbols.evaluate(node.tensor()->shape, node.name)))
+        << node.name;
     EXPECT_EQ(value.toTensor().scalar_type(), to_torch(node.tensor()->dtype)) << node.name;
   };
   const std::vector<c10::IValue> outputs = run(graph, inputs, check);
@@ -164,7 +169,8 @@ TEST_P(CorpusRun, RunsOnRandomInputsWithTheRecordedShapes) {
   EXPECT_TRUE(first.isfinite().all().item<bool>());
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, CorpusRun, testing::ValuesIn(runnable_models()), [](const auto& model) { return model.param; });
+INSTANTIATE_TEST_SUITE_P(Models, CorpusRun, testing::ValuesIn(runnable_models()),
+                         [](const auto& model) { return model.param; });
 
 }  // namespace
 }  // namespace sapwood::interp
