@@ -1,5 +1,6 @@
 // How calls that write become calls that don't.
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/ops/_to_copy.h>
 #include <ATen/ops/empty_like.h>
@@ -136,6 +137,9 @@ bool Recorder::record_overwrite(const Call& call) {
   const at::Tensor self = call.arguments[0].toTensor();
   if (!fills) {
     const at::Tensor source = call.arguments[1].toTensor();
+    const at::MemOverlapStatus overlap = at::get_overlap_status(self, source);
+    if (overlap != at::MemOverlapStatus::No && overlap != at::MemOverlapStatus::Full && self.is_alias_of(source))
+      throw_unsupported("capture", "copies between tensors that may overlap partly, whose result depends on the order of the elements");
     const NodeId node = read_argument(source, true);
     write_value(self, node, Geometry::of(source), call.before[0]);
     return true;

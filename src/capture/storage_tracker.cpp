@@ -53,6 +53,21 @@ bool Geometry::is_contiguous() const {
   return true;
 }
 
+bool Geometry::is_non_overlapping() const {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t reach = 0;
+  for (const auto& [stride, size] : dims) {
+    if (stride <= reach) return false;
+    reach += stride * (size - 1);
+  }
+  return true;
+}
+
 int64_t Geometry::end() const {
   int64_t last = offset;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -206,6 +221,7 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
   const NodeId before = read(tensor);
   State& state = state_of(tensor);
   const Geometry written = Geometry::of(tensor);
+  if (!written.is_non_overlapping()) throw_unsupported("capture", "writes to a tensor whose elements overlap in memory");
   const Geometry base = state.views[0].geometry;
   const bool direct = same_layout(written, node_geometry);
   NodeId new_base = node;

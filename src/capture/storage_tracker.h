@@ -25,6 +25,8 @@ struct Geometry {
   bool is_contiguous() const;
   /// One past the largest element index that it reaches, counted from the start of the storage.
   int64_t end() const;
+  /// Whether no two elements share memory, as far as sorted strides can tell.
+  bool is_non_overlapping() const;
   friend bool operator==(const Geometry&, const Geometry&) = default;
 };
 

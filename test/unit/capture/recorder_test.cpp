@@ -70,6 +70,7 @@ graph::Graph check(const Program& program, Tensors inputs) {
     }
   }
   for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(at::equal(inputs[i].detach(), copies[i])) << "input " << i << " was written unnoticed";
+  if (testing::Test::HasFailure()) ADD_FAILURE() << graph::print_text(recording.step.graph);
   return recording.step.graph;
 }
 
@@ -214,7 +215,7 @@ TEST(Recorder, TransposeInPlaceAndAsStrided) {
     auto x = in[0].clone();
     x.t_();
     x[0].add_(1);
-    auto windows = x.as_strided({3, 2}, {1, 2}, 1);
+    auto windows = x.as_strided({2, 2}, {1, 2}, 1);
     windows.mul_(2);
     x.squeeze_().unsqueeze_(0);
     return Tensors{x * 1, windows.clone()};
@@ -266,6 +267,13 @@ TEST(Recorder, DataDependentSizesEndTheRecording) {
 TEST(Recorder, HostWritesEndTheRecording) {
   const auto reason = failure_of([](Tensors& in) { return Tensors{in[0] + torch::tensor({1.F, 2.F, 3.F})}; }, {numbers({3})});
   EXPECT_NE(reason.find("host filled"), std::string::npos) << reason;
+}
+
+TEST(Recorder, WritesToOverlappingMemoryEndTheRecording) {
+  const auto reason = failure_of([](Tensors& in) { return Tensors{in[0].as_strided({2, 2}, {1, 1}, 0).mul_(2)}; }, {numbers({3})});
+  EXPECT_NE(reason.find("overlap"), std::string::npos) << reason;
+  const auto copied = failure_of([](Tensors& in) { return Tensors{in[0][1].copy_(in[0].t()[0])}; }, {numbers({3, 3})});
+  EXPECT_NE(copied.find("overlap"), std::string::npos) << copied;
 }
 
 TEST(Recorder, ExceptionsPassThrough) {
@@ -324,7 +332,7 @@ class RandomProgram {
       case 2: pool_.push_back(a + b); break;
       case 3: a.add_(b, 0.5); break;
       case 4: a.mul_(0.75); break;
-      case 5: a[static_cast<int64_t>(pick(4))].copy_(b[0]); break;
+      case 5: a[static_cast<int64_t>(pick(4))].copy_(b[0].clone()); break;
       case 6: a.narrow(1, 1, 2).sub_(1); break;
       case 7: pool_.push_back(a.reshape({2, 8}).view({4, 4})); break;
       default: a.diagonal().fill_(0.25); break;
