@@ -44,11 +44,26 @@ OpInfo from_row(const OpRow& row) {
 
 std::vector<OpRow> gather_rows() {
   std::vector<OpRow> rows;
-  for (const auto family :
-       {pointwise_unary_rows(), pointwise_activation_rows(), pointwise_binary_rows(), pointwise_inplace_rows(),
-        reduction_rows(), view_rows(), matmul_rows(), convolution_rows(), attention_rows(), recurrent_rows(),
-        normalization_rows(), loss_rows(), indexing_rows(), random_rows(), creation_rows(), optimizer_rows(),
-        collective_rows(), prims_rows(), other_rows(), scalar_rows()}) {
+  for (const auto family : {pointwise_unary_rows(),
+                            pointwise_activation_rows(),
+                            pointwise_binary_rows(),
+                            pointwise_inplace_rows(),
+                            reduction_rows(),
+                            view_rows(),
+                            matmul_rows(),
+                            convolution_rows(),
+                            attention_rows(),
+                            recurrent_rows(),
+                            normalization_rows(),
+                            loss_rows(),
+                            indexing_rows(),
+                            random_rows(),
+                            creation_rows(),
+                            optimizer_rows(),
+                            collective_rows(),
+                            prims_rows(),
+                            other_rows(),
+                            scalar_rows()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   return rows;
@@ -112,28 +127,50 @@ OpInfo describe(const Graph& graph, const Node& node) {
 
 std::string_view op_class_name(OpClass op_class) {
   switch (op_class) {
-    case OpClass::kPointwise: return "pointwise";
-    case OpClass::kReduction: return "reduction";
-    case OpClass::kScan: return "scan";
-    case OpClass::kView: return "view";
-    case OpClass::kCopy: return "copy";
-    case OpClass::kMatmul: return "matmul";
-    case OpClass::kConvolution: return "convolution";
-    case OpClass::kPooling: return "pooling";
-    case OpClass::kAttention: return "attention";
-    case OpClass::kRecurrent: return "recurrent";
-    case OpClass::kNormalization: return "normalization";
-    case OpClass::kSoftmax: return "softmax";
-    case OpClass::kLoss: return "loss";
-    case OpClass::kIndexing: return "indexing";
-    case OpClass::kRandom: return "random";
-    case OpClass::kCreation: return "creation";
-    case OpClass::kForeach: return "foreach";
-    case OpClass::kOptimizer: return "optimizer";
-    case OpClass::kCollective: return "collective";
-    case OpClass::kScalar: return "scalar";
-    case OpClass::kAssertion: return "assertion";
-    case OpClass::kOther: return "other";
+    case OpClass::kPointwise:
+      return "pointwise";
+    case OpClass::kReduction:
+      return "reduction";
+    case OpClass::kScan:
+      return "scan";
+    case OpClass::kView:
+      return "view";
+    case OpClass::kCopy:
+      return "copy";
+    case OpClass::kMatmul:
+      return "matmul";
+    case OpClass::kConvolution:
+      return "convolution";
+    case OpClass::kPooling:
+      return "pooling";
+    case OpClass::kAttention:
+      return "attention";
+    case OpClass::kRecurrent:
+      return "recurrent";
+    case OpClass::kNormalization:
+      return "normalization";
+    case OpClass::kSoftmax:
+      return "softmax";
+    case OpClass::kLoss:
+      return "loss";
+    case OpClass::kIndexing:
+      return "indexing";
+    case OpClass::kRandom:
+      return "random";
+    case OpClass::kCreation:
+      return "creation";
+    case OpClass::kForeach:
+      return "foreach";
+    case OpClass::kOptimizer:
+      return "optimizer";
+    case OpClass::kCollective:
+      return "collective";
+    case OpClass::kScalar:
+      return "scalar";
+    case OpClass::kAssertion:
+      return "assertion";
+    case OpClass::kOther:
+      return "other";
   }
   return "other";
 }

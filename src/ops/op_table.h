@@ -14,8 +14,28 @@ namespace sapwood::ops {
 
 /// What kind of work an operator does. Passes ask for this, never for names.
 enum class OpClass : uint8_t {
-  kPointwise, kReduction, kScan, kView, kCopy, kMatmul, kConvolution, kPooling, kAttention, kRecurrent, kNormalization,
-  kSoftmax, kLoss, kIndexing, kRandom, kCreation, kForeach, kOptimizer, kCollective, kScalar, kAssertion, kOther,
+  kPointwise,
+  kReduction,
+  kScan,
+  kView,
+  kCopy,
+  kMatmul,
+  kConvolution,
+  kPooling,
+  kAttention,
+  kRecurrent,
+  kNormalization,
+  kSoftmax,
+  kLoss,
+  kIndexing,
+  kRandom,
+  kCreation,
+  kForeach,
+  kOptimizer,
+  kCollective,
+  kScalar,
+  kAssertion,
+  kOther,
 };
 
 /// How PyTorch 2.13's partitioner rates an operator for recomputation; the same for all overloads of one operator.
@@ -29,7 +49,15 @@ enum class Remat : uint8_t {
 
 /// Which formula counts the floating point operations.
 enum class FlopFormula : uint8_t {
-  kNone, kMm, kAddmm, kBmm, kBaddbmm, kConvolution, kConvolutionBackward, kAttention, kAttentionBackward,
+  kNone,
+  kMm,
+  kAddmm,
+  kBmm,
+  kBaddbmm,
+  kConvolution,
+  kConvolutionBackward,
+  kAttention,
+  kAttentionBackward,
 };
 
 /// Flags of a row.
@@ -48,8 +76,8 @@ struct OpRow {
 
 /// Everything a pass may ask about an operator. Immutable, cheap to copy (the schema is shared).
 struct OpInfo {
-  std::string name;    ///< "aten.mm.default"
-  std::string packet;  ///< the name without its overload: "aten.mm"
+  std::string name;                      ///< "aten.mm.default"
+  std::string packet;                    ///< the name without its overload: "aten.mm"
   std::shared_ptr<const Schema> schema;  ///< null for Python callables and higher-order operators
   OpClass op_class = OpClass::kOther;
   Remat remat = Remat::kNever;
@@ -75,8 +103,9 @@ std::span<const OpRow> all_rows();
 const OpInfo* find_op(std::string_view target);
 
 /// What is known of the operator that `node` calls. Unknown operators get safe answers from the graph's own declaration
-/// (schema and tags): an `aten` operator tagged pointwise counts as pointwise, all others are never recomputed and never fused;
-/// what mutates or may draw random numbers is so marked. Placeholders, attributes and the output give an empty record.
+/// (schema and tags): an `aten` operator tagged pointwise counts as pointwise, all others are never recomputed and
+/// never fused; what mutates or may draw random numbers is so marked. Placeholders, attributes and the output give an
+/// empty record.
 OpInfo describe(const graph::Graph& graph, const graph::Node& node);
 
 std::string_view op_class_name(OpClass op_class);

@@ -97,18 +97,15 @@ SchemaValue parse_argument(std::string_view text, std::string_view schema) {
   return value;
 }
 
-std::vector<SchemaValue> parse_arguments(std::string_view text, std::string_view schema) {
-  std::vector<SchemaValue> arguments;
+void parse_arguments(std::string_view text, std::string_view whole, Schema& schema) {
   bool kwarg_only = false;
   for (std::string_view part : split_at_commas(text)) {
-    if (part == "*") {
-      kwarg_only = true;
-      continue;
-    }
-    arguments.push_back(parse_argument(part, schema));
-    arguments.back().kwarg_only = kwarg_only;
+    if (part == "*") kwarg_only = true;
+    if (part == "...") schema.is_variadic = true;
+    if (part == "*" || part == "...") continue;
+    schema.arguments.push_back(parse_argument(part, whole));
+    schema.arguments.back().kwarg_only = kwarg_only;
   }
-  return arguments;
 }
 
 std::vector<SchemaValue> parse_returns(std::string_view text) {
@@ -162,7 +159,7 @@ Schema parse_schema(std::string_view text) {
 
   const size_t close = closing(text, open);
   if (close == std::string_view::npos) fail(text, "the argument list isn't closed; expected ')'");
-  schema.arguments = parse_arguments(text.substr(open + 1, close - open - 1), text);
+  parse_arguments(text.substr(open + 1, close - open - 1), text, schema);
   const std::string_view rest = trim(text.substr(close + 1));
   if (!rest.starts_with("->")) fail(text, "expected '->' after the argument list");
   schema.returns = parse_returns(trim(rest.substr(2)));

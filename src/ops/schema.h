@@ -34,6 +34,7 @@ struct Schema {
   std::string overload;  ///< "Tensor"; empty for the default overload
   std::vector<SchemaValue> arguments;
   std::vector<SchemaValue> returns;
+  bool is_variadic = false;  ///< takes further arguments that it doesn't name: `...`
 
   /// Writes to at least one argument.
   bool is_mutable() const;

@@ -39,7 +39,8 @@ bool is_reduction(const JointView& view, NodeId id) {
 BanReason judge_by_list(const JointView& view, NodeId id, const PartitionOptions& options) {
   const ops::OpInfo& info = view.info(id);
   if (info.draws) return options.ban_recompute_not_in_allowlist ? BanReason::kNotInAllowlist : BanReason::kRandom;
-  if (options.ban_recompute_not_in_allowlist) return info.is_recomputable() ? BanReason::kNone : BanReason::kNotInAllowlist;
+  if (options.ban_recompute_not_in_allowlist)
+    return info.is_recomputable() ? BanReason::kNone : BanReason::kNotInAllowlist;
   return info.remat == ops::Remat::kHeavy ? BanReason::kHeavy : BanReason::kNone;
 }
 
@@ -62,18 +63,28 @@ BanReason judge(const JointView& view, const Classification& classes, const Part
 
 std::string_view ban_reason_name(BanReason reason) {
   switch (reason) {
-    case BanReason::kPrimal: return "primal input";
-    case BanReason::kForwardSeed: return "forward RNG seed";
-    case BanReason::kMustSave: return "marked MUST_SAVE";
-    case BanReason::kNotInAllowlist: return "not in recomputable allowlist";
-    case BanReason::kRandom: return "random op";
-    case BanReason::kHeavy: return "compute intensive op";
-    case BanReason::kMaterialized: return "materialized in backward";
-    case BanReason::kTooFar: return "too far from backward";
-    case BanReason::kReduction: return "reduction op";
+    case BanReason::kPrimal:
+      return "primal input";
+    case BanReason::kForwardSeed:
+      return "forward RNG seed";
+    case BanReason::kMustSave:
+      return "marked MUST_SAVE";
+    case BanReason::kNotInAllowlist:
+      return "not in recomputable allowlist";
+    case BanReason::kRandom:
+      return "random op";
+    case BanReason::kHeavy:
+      return "compute intensive op";
+    case BanReason::kMaterialized:
+      return "materialized in backward";
+    case BanReason::kTooFar:
+      return "too far from backward";
+    case BanReason::kReduction:
+      return "reduction op";
     case BanReason::kUsedFarApart:
     case BanReason::kLongChain:
-    case BanReason::kNone: return "";
+    case BanReason::kNone:
+      return "";
   }
   return "";
 }

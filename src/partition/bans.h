@@ -35,7 +35,8 @@ struct Bans {
   std::string text(graph::NodeId id) const;
 };
 
-/// Applies the rules that the options leave on. Views are never banned; a user's request to recompute wins over every rule.
+/// Applies the rules that the options leave on. Views are never banned; a user's request to recompute wins over every
+/// rule.
 Bans ban_recomputation(const JointView& view, const Classification& classes, const PartitionOptions& options);
 
 /// Short name of a reason, as PyTorch writes it.

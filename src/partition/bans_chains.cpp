@@ -22,7 +22,8 @@ int64_t step_key(int32_t place, bool fusible) { return int64_t{place} * 2 + (fus
 
 /// The place of the first node, walking forward from `start`, that can't be fused with the node before it; `limit` if
 /// there is none up to there.
-int32_t first_unfusible(const JointView& view, const Classification& classes, const std::vector<NodeId>& start, int32_t limit) {
+int32_t first_unfusible(const JointView& view, const Classification& classes, const std::vector<NodeId>& start,
+                        int32_t limit) {
   MinHeap<int64_t> heap;
   std::unordered_set<int64_t> queued;
   const auto push = [&](int64_t key) {
@@ -83,7 +84,8 @@ void ban_long_fusible_chains(const JointView& view, const Classification& classe
         break;
       }
       for (const NodeId user : view.users_of(current))
-        if (classes.is_forward(user) && view.can_fuse(current, user) && !bans.contains(user)) chain.push(classes.order_of(user));
+        if (classes.is_forward(user) && view.can_fuse(current, user) && !bans.contains(user))
+          chain.push(classes.order_of(user));
     }
   }
 }

@@ -70,16 +70,19 @@ class DefaultChoice {
 
   void save_effect(NodeId id) {
     if (checkpointing_) {
-      throw_unsupported(kStage, "'" + view_.node(id).name + "' (" + view_.node(id).target +
-                                    ") has an effect, so a checkpointed graph can't run it twice; take it out of the checkpointed region");
+      throw_unsupported(
+          kStage,
+          "'" + view_.node(id).name + "' (" + view_.node(id).target +
+              ") has an effect, so a checkpointed graph can't run it twice; take it out of the checkpointed region");
     }
     add(sets_.tensors, id);
   }
 
   void consider_tensor(NodeId id) {
     if (view_.is_call(id) && !view_.is_tensor(id) && !view_.node(id).meta.tensor_meta) {
-      throw_unsupported(kStage, "'" + view_.node(id).name + "' (" + view_.node(id).target +
-                                    ") isn't a tensor, so it can't be saved; take its results apart with getitem in the forward");
+      throw_unsupported(
+          kStage, "'" + view_.node(id).name + "' (" + view_.node(id).target +
+                      ") isn't a tensor, so it can't be saved; take its results apart with getitem in the forward");
     }
     std::vector<NodeId> readers;
     for (const NodeId user : view_.users_of(id))

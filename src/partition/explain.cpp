@@ -25,18 +25,30 @@ std::string cost_of_repeating(const JointView& view, NodeId id) {
   const std::string again = "recomputing " + short_name(view, id) + " would repeat ";
   if (view.info(id).draws) return "random: drawing it again would give other numbers";
   switch (view.info(id).op_class) {
-    case OpClass::kMatmul: return again + "a matrix product";
-    case OpClass::kConvolution: return again + "a convolution";
-    case OpClass::kAttention: return again + "the whole attention";
-    case OpClass::kRecurrent: return again + "the recurrent layer";
-    case OpClass::kNormalization: return again + "the statistics of the normalization";
-    case OpClass::kSoftmax: return again + "two reductions over its input";
-    case OpClass::kPooling: return again + "the pooling";
-    case OpClass::kScan: return again + "a scan or a sort";
-    case OpClass::kLoss: return again + "the loss";
-    case OpClass::kIndexing: return again + "reads at scattered addresses";
-    case OpClass::kCollective: return "a collective must run exactly once on every rank";
-    default: return short_name(view, id) + " is not on the list of cheap operators";
+    case OpClass::kMatmul:
+      return again + "a matrix product";
+    case OpClass::kConvolution:
+      return again + "a convolution";
+    case OpClass::kAttention:
+      return again + "the whole attention";
+    case OpClass::kRecurrent:
+      return again + "the recurrent layer";
+    case OpClass::kNormalization:
+      return again + "the statistics of the normalization";
+    case OpClass::kSoftmax:
+      return again + "two reductions over its input";
+    case OpClass::kPooling:
+      return again + "the pooling";
+    case OpClass::kScan:
+      return again + "a scan or a sort";
+    case OpClass::kLoss:
+      return again + "the loss";
+    case OpClass::kIndexing:
+      return again + "reads at scattered addresses";
+    case OpClass::kCollective:
+      return "a collective must run exactly once on every rank";
+    default:
+      return short_name(view, id) + " is not on the list of cheap operators";
   }
 }
 
@@ -54,18 +66,26 @@ std::string reader_clause(const JointView& view, const Classification& classes, 
 std::string ban_clause(const JointView& view, BanReason reason, NodeId id) {
   switch (reason) {
     case BanReason::kMustSave:
-      return view.is_collective(id) ? "a collective must run exactly once on every rank" : "a checkpoint policy asks to save it";
+      return view.is_collective(id) ? "a collective must run exactly once on every rank"
+                                    : "a checkpoint policy asks to save it";
     case BanReason::kNotInAllowlist:
     case BanReason::kRandom:
-    case BanReason::kHeavy: return cost_of_repeating(view, id);
-    case BanReason::kMaterialized: return "it must be in memory there in any case, so recomputing it would write it a second time";
-    case BanReason::kTooFar: return "it is too far from the backward to be recomputed";
-    case BanReason::kReduction: return "it is a reduction, at least 4 times smaller than what it is computed from";
-    case BanReason::kUsedFarApart: return "its readers are too far apart to share one fused recomputation";
-    case BanReason::kLongChain: return "recomputing it would start a chain of more than 100 operators";
+    case BanReason::kHeavy:
+      return cost_of_repeating(view, id);
+    case BanReason::kMaterialized:
+      return "it must be in memory there in any case, so recomputing it would write it a second time";
+    case BanReason::kTooFar:
+      return "it is too far from the backward to be recomputed";
+    case BanReason::kReduction:
+      return "it is a reduction, at least 4 times smaller than what it is computed from";
+    case BanReason::kUsedFarApart:
+      return "its readers are too far apart to share one fused recomputation";
+    case BanReason::kLongChain:
+      return "recomputing it would start a chain of more than 100 operators";
     case BanReason::kPrimal:
     case BanReason::kForwardSeed:
-    case BanReason::kNone: return "";
+    case BanReason::kNone:
+      return "";
   }
   return "";
 }
@@ -90,7 +110,8 @@ std::string Explanation::why_saved(NodeId id) const {
   }
   if (view.must_save(id)) return reader + ban_clause(view, BanReason::kMustSave, id);
   if (is_free_to_recompute(view, id)) return reader + "it shares the memory of its base";
-  if (view.info(source).op_class == OpClass::kPointwise) return reader + "recomputing " + short_name(view, source) + " would cost a pass over memory";
+  if (view.info(source).op_class == OpClass::kPointwise)
+    return reader + "recomputing " + short_name(view, source) + " would cost a pass over memory";
   return reader + cost_of_repeating(view, source);
 }
 
@@ -101,7 +122,9 @@ std::string Explanation::why_recomputed(NodeId id) const {
   if (is_free_to_recompute(view, id)) return "a constant: it is made from nothing";
   const NodeId source = producer(view, id);
   const std::string name = short_name(view, source);
-  if (view.info(source).is_fusible()) return name + " is cheap and fuses into what reads it; keeping it would cost more memory than what it is computed from";
+  if (view.info(source).is_fusible())
+    return name +
+           " is cheap and fuses into what reads it; keeping it would cost more memory than what it is computed from";
   return name + " is computed from values that are kept in any case";
 }
 

@@ -21,7 +21,9 @@ std::vector<NodeId> nodes_of(const std::vector<SavedValue>& values) {
   return nodes;
 }
 
-void append(std::vector<NodeId>& list, const std::vector<NodeId>& more) { list.insert(list.end(), more.begin(), more.end()); }
+void append(std::vector<NodeId>& list, const std::vector<NodeId>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
 
 std::vector<NodeId> with_role(const JointView& view, Role role) {
   std::vector<NodeId> found;
@@ -40,13 +42,15 @@ void copy_context(const JointView& view, const Selection& selection, Graph& part
     if (const auto op = joint.ops.find(node.target); op != joint.ops.end()) part.ops.insert(*op);
     if (node.kind != graph::NodeKind::kGetAttr) continue;
     if (const auto sub = joint.subgraphs.find(node.target); sub != joint.subgraphs.end()) part.subgraphs.insert(*sub);
-    if (const auto attr = joint.attributes.find(node.target); attr != joint.attributes.end()) part.attributes.insert(*attr);
+    if (const auto attr = joint.attributes.find(node.target); attr != joint.attributes.end())
+      part.attributes.insert(*attr);
   }
 }
 
 class PartBuilder {
  public:
-  PartBuilder(const JointView& view, const Selection& selection) : view_(view), selection_(selection), map_(view.role.size(), kNoNode) {}
+  PartBuilder(const JointView& view, const Selection& selection)
+      : view_(view), selection_(selection), map_(view.role.size(), kNoNode) {}
 
   Graph build(const std::string& name, bool is_backward) {
     Graph part;
@@ -55,7 +59,8 @@ class PartBuilder {
     for (const NodeId id : selection_.inputs) add_input(part, id);
     for (const NodeId id : selection_.nodes) add_copy(part, id, is_backward);
     std::vector<NodeId> outputs;
-    for (const NodeId id : selection_.outputs) outputs.push_back(id == kNoNode ? kNoNode : map_[static_cast<size_t>(id)]);
+    for (const NodeId id : selection_.outputs)
+      outputs.push_back(id == kNoNode ? kNoNode : map_[static_cast<size_t>(id)]);
     part.output(outputs);
     return part;
   }

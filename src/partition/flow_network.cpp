@@ -12,8 +12,13 @@ constexpr int32_t kSink = 1;
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const JointView& view, const Classification& classes, const Bans& bans, const std::vector<Weight>& weights)
-    : view_(view), classes_(classes), bans_(bans), weights_(weights), flow_(static_cast<int32_t>(2 + 2 * view.order.size())) {
+FlowNetwork::FlowNetwork(const JointView& view, const Classification& classes, const Bans& bans,
+                         const std::vector<Weight>& weights)
+    : view_(view),
+      classes_(classes),
+      bans_(bans),
+      weights_(weights),
+      flow_(static_cast<int32_t>(2 + 2 * view.order.size())) {
   for (const NodeId id : view_.order)
     if (view_.role_of(id) != Role::kOutput) add_node(id);
 }
@@ -50,7 +55,8 @@ std::vector<FlowNetwork::Edge> FlowNetwork::edges() const {
   std::vector<Edge> named;
   for (size_t i = 0; i < edges_.size(); ++i) {
     const auto edge = static_cast<int32_t>(i);
-    named.push_back({vertex_name(flow_.from(edge)), vertex_name(flow_.to(edge)), edges_[i].capacity, edges_[i].infinite});
+    named.push_back(
+        {vertex_name(flow_.from(edge)), vertex_name(flow_.to(edge)), edges_[i].capacity, edges_[i].infinite});
   }
   return named;
 }
@@ -59,12 +65,18 @@ std::string FlowNetwork::rule_text(int32_t edge) const {
   const EdgeInfo& info = edges_[static_cast<size_t>(edge)];
   const std::string& name = view_.node(info.node).name;
   switch (info.kind) {
-    case Kind::kBan: return "'" + name + "' " + bans_.text(info.node);
-    case Kind::kSave: return "'" + name + "' cannot be saved: " + std::string(weights_[static_cast<size_t>(info.node)].why_not);
-    case Kind::kComputedInBackward: return "'" + name + "' is computed in the backward";
-    case Kind::kReturned: return "'" + name + "' is returned by the backward";
-    case Kind::kMarkedRecompute: return "'" + name + "' is marked for recomputation by a checkpoint policy";
-    case Kind::kRead: return vertex_name(flow_.to(edge)) == "sink" ? "" : "it reads '" + name + "'";
+    case Kind::kBan:
+      return "'" + name + "' " + bans_.text(info.node);
+    case Kind::kSave:
+      return "'" + name + "' cannot be saved: " + std::string(weights_[static_cast<size_t>(info.node)].why_not);
+    case Kind::kComputedInBackward:
+      return "'" + name + "' is computed in the backward";
+    case Kind::kReturned:
+      return "'" + name + "' is returned by the backward";
+    case Kind::kMarkedRecompute:
+      return "'" + name + "' is marked for recomputation by a checkpoint policy";
+    case Kind::kRead:
+      return vertex_name(flow_.to(edge)) == "sink" ? "" : "it reads '" + name + "'";
   }
   return "";
 }

@@ -9,8 +9,8 @@
 
 namespace sapwood::partition {
 
-/// The flow network of the minimum cut. Each node of the joint graph has two vertices: `in` (the value can be computed) and `out` (the
-/// value is there). Cutting the edge between them means saving the value.
+/// The flow network of the minimum cut. Each node of the joint graph has two vertices: `in` (the value can be computed)
+/// and `out` (the value is there). Cutting the edge between them means saving the value.
 ///
 /// | edge             | capacity | meaning                                             |
 /// |------------------|----------|-----------------------------------------------------|
@@ -21,7 +21,8 @@ namespace sapwood::partition {
 /// | out -> sink      | infinite | must be there for the backward (it is returned)     |
 class FlowNetwork {
  public:
-  FlowNetwork(const JointView& view, const Classification& classes, const Bans& bans, const std::vector<Weight>& weights);
+  FlowNetwork(const JointView& view, const Classification& classes, const Bans& bans,
+              const std::vector<Weight>& weights);
 
   struct Edge {
     std::string from;  ///< "source", "sink", "<node>_in", "<node>_out"
@@ -36,8 +37,8 @@ class FlowNetwork {
     int64_t value = 0;
     std::vector<graph::NodeId> saved;  ///< in graph order
   };
-  /// The minimum cut closest to the sink. Errors: unsupported error if it is infinite, naming the nodes of an infinite path and
-  /// the rules that conflict there.
+  /// The minimum cut closest to the sink. Errors: unsupported error if it is infinite, naming the nodes of an infinite
+  /// path and the rules that conflict there.
   Cut solve();
 
  private:

@@ -27,10 +27,14 @@ Role placeholder_role(const std::string& target) {
 
 Role role_of_node(const Node& node) {
   switch (node.kind) {
-    case NodeKind::kPlaceholder: return placeholder_role(node.target);
-    case NodeKind::kGetAttr: return Role::kAttribute;
-    case NodeKind::kCallFunction: return Role::kCall;
-    case NodeKind::kOutput: return Role::kOutput;
+    case NodeKind::kPlaceholder:
+      return placeholder_role(node.target);
+    case NodeKind::kGetAttr:
+      return Role::kAttribute;
+    case NodeKind::kCallFunction:
+      return Role::kCall;
+    case NodeKind::kOutput:
+      return Role::kOutput;
   }
   return Role::kAbsent;
 }
@@ -120,7 +124,8 @@ bool reads(const graph::Argument& argument, NodeId id) {
   return found;
 }
 
-const graph::Argument* find_kwarg(const std::vector<std::pair<std::string, graph::Argument>>& kwargs, std::string_view name) {
+const graph::Argument* find_kwarg(const std::vector<std::pair<std::string, graph::Argument>>& kwargs,
+                                  std::string_view name) {
   const auto found = std::ranges::find(kwargs, name, [](const auto& entry) -> std::string_view { return entry.first; });
   return found == kwargs.end() ? nullptr : &found->second;
 }
@@ -151,7 +156,8 @@ bool fuses_into_mutation(const JointView& view, NodeId id, NodeId user) {
 
 /// The result of a user's kernel: nothing can be fused onto it.
 bool is_kernel_result(const JointView& view, NodeId id) {
-  return view.is_getitem(id) && !view.inputs_of(id).empty() && view.node(view.inputs_of(id).front()).target == kTritonKernel;
+  return view.is_getitem(id) && !view.inputs_of(id).empty() &&
+         view.node(view.inputs_of(id).front()).target == kTritonKernel;
 }
 
 }  // namespace
@@ -183,9 +189,7 @@ bool JointView::must_recompute(NodeId id) const {
   return p == CheckpointPolicy::kMustRecompute || p == CheckpointPolicy::kPreferRecompute;
 }
 
-bool JointView::must_save(NodeId id) const {
-  return policy[static_cast<size_t>(id)] == CheckpointPolicy::kMustSave;
-}
+bool JointView::must_save(NodeId id) const { return policy[static_cast<size_t>(id)] == CheckpointPolicy::kMustSave; }
 
 bool JointView::is_backward_tagged(NodeId id) const {
   return node(id).meta.partitioner_tag == PartitionerTag::kBackward;
@@ -193,12 +197,14 @@ bool JointView::is_backward_tagged(NodeId id) const {
 
 bool JointView::is_impure(NodeId id) const {
   const Node& n = node(id);
-  return n.meta.impure || (n.kind == NodeKind::kCallFunction && info(id).known && (info(id).effect || info(id).is_mutable));
+  return n.meta.impure ||
+         (n.kind == NodeKind::kCallFunction && info(id).known && (info(id).effect || info(id).is_mutable));
 }
 
 bool JointView::can_fuse(NodeId id, NodeId user) const {
   if (info(user).packet == "aten.cat") return true;
-  if (role_of(user) == Role::kCall && node(user).target.starts_with("higher_order.") && fuses_into_mutation(*this, id, user))
+  if (role_of(user) == Role::kCall && node(user).target.starts_with("higher_order.") &&
+      fuses_into_mutation(*this, id, user))
     return true;
   if (is_kernel_result(*this, id)) return false;
   return info(id).is_fusible() && info(user).is_fusible();
@@ -231,7 +237,8 @@ JointView view_joint(const Graph& joint, bool users_in_graph_order) {
   for (const NodeId id : view.order)
     if (view.role_of(id) == Role::kPrimal) primals.push_back(id);
   for (const int64_t index : joint.static_lifetime_inputs)
-    if (index >= 0 && index < std::ssize(primals)) view.is_static[static_cast<size_t>(primals[static_cast<size_t>(index)])] = 1;
+    if (index >= 0 && index < std::ssize(primals))
+      view.is_static[static_cast<size_t>(primals[static_cast<size_t>(index)])] = 1;
   return view;
 }
 
@@ -252,8 +259,10 @@ void collect_step_outputs(JointView& view, const graph::JointGraph& step) {
       const bool computed_forward = view.position[static_cast<size_t>(read)] >= 0 && view.is_call(read) &&
                                     !view.in_backward[static_cast<size_t>(read)];
       // A forward value that the optimizer reads must still be there after the backward.
-      if (computed_forward) view.backward_outputs.push_back(read);
-      else add(read);
+      if (computed_forward)
+        view.backward_outputs.push_back(read);
+      else
+        add(read);
     }
   }
 }
@@ -266,8 +275,10 @@ JointView view_step(const graph::JointGraph& step) {
   view.whole_step = true;
   for (const NodeId id : step.graph.order()) {
     const Node& node = step.graph[id];
-    if (node.meta.partitioner_tag != PartitionerTag::kOptimizer && node.kind != NodeKind::kOutput) view.order.push_back(id);
-    if (node.kind == NodeKind::kPlaceholder && node.meta.partitioner_tag == PartitionerTag::kOptimizer) view.order.push_back(id);
+    if (node.meta.partitioner_tag != PartitionerTag::kOptimizer && node.kind != NodeKind::kOutput)
+      view.order.push_back(id);
+    if (node.kind == NodeKind::kPlaceholder && node.meta.partitioner_tag == PartitionerTag::kOptimizer)
+      view.order.push_back(id);
   }
   resize_tables(view, step.graph.id_bound());
   fill_tables(view);

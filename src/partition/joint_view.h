@@ -23,22 +23,22 @@ enum class Role : uint8_t {
 
 /// A joint graph as the partitioner reads it: flat tables indexed by NodeId, every question answered once.
 ///
-/// It refers to the graph and must not outlive it. Two kinds of graph are viewed in the same way: joint graphs from AOTAutograd, and
-/// whole training steps, in which the backward has no tangents and the optimizer takes no part.
+/// It refers to the graph and must not outlive it. Two kinds of graph are viewed in the same way: joint graphs from
+/// AOTAutograd, and whole training steps, in which the backward has no tangents and the optimizer takes no part.
 struct JointView {
   const graph::Graph* graph = nullptr;
   bool whole_step = false;
-  std::vector<graph::NodeId> order;                   ///< nodes that take part, in graph order
-  std::vector<int32_t> position;                      ///< index in `order`
+  std::vector<graph::NodeId> order;  ///< nodes that take part, in graph order
+  std::vector<int32_t> position;     ///< index in `order`
   std::vector<Role> role;
-  std::vector<std::vector<graph::NodeId>> users;      ///< only those that take part
-  std::vector<std::vector<graph::NodeId>> inputs;     ///< distinct, in order of first mention
-  std::vector<const ops::OpInfo*> op;                 ///< of calls; others get an empty record
-  std::vector<graph::CheckpointPolicy> policy;        ///< starts as the node's own, then the tag rules are applied
-  std::vector<uint8_t> in_backward;                   ///< must run in the backward, whatever it reads
-  std::vector<uint8_t> in_forward;                    ///< must run in the forward
-  std::vector<uint8_t> is_static;                     ///< its storage outlives the step: free to save
-  std::vector<graph::NodeId> forward_outputs;         ///< kNoNode stands for None
+  std::vector<std::vector<graph::NodeId>> users;   ///< only those that take part
+  std::vector<std::vector<graph::NodeId>> inputs;  ///< distinct, in order of first mention
+  std::vector<const ops::OpInfo*> op;              ///< of calls; others get an empty record
+  std::vector<graph::CheckpointPolicy> policy;     ///< starts as the node's own, then the tag rules are applied
+  std::vector<uint8_t> in_backward;                ///< must run in the backward, whatever it reads
+  std::vector<uint8_t> in_forward;                 ///< must run in the forward
+  std::vector<uint8_t> is_static;                  ///< its storage outlives the step: free to save
+  std::vector<graph::NodeId> forward_outputs;      ///< kNoNode stands for None
   std::vector<graph::NodeId> backward_outputs;
 
   const graph::Node& node(graph::NodeId id) const { return (*graph)[id]; }
@@ -74,8 +74,9 @@ struct JointView {
 /// Views a joint graph with tangents. `users_in_graph_order` replaces the stored order of users.
 JointView view_joint(const graph::Graph& joint, bool users_in_graph_order);
 
-/// Views a whole step: what is tagged kBackward must run in the backward; values that the optimizer reads are outputs of the part
-/// that computes them; optimizer nodes take no part; every input is free to save, since it stays unchanged throughout the step.
+/// Views a whole step: what is tagged kBackward must run in the backward; values that the optimizer reads are outputs
+/// of the part that computes them; optimizer nodes take no part; every input is free to save, since it stays unchanged
+/// throughout the step.
 JointView view_step(const graph::JointGraph& step);
 
 /// Bytes of a value, hints standing for symbols.

@@ -62,7 +62,8 @@ std::optional<std::vector<int32_t>> MaxFlow::infinite_path(int32_t source, int32
 void MaxFlow::check_sum() const {
   int64_t sum = 0;
   for (const int64_t capacity : residual_)
-    if (__builtin_add_overflow(sum, capacity, &sum)) throw_internal(kStage, "the capacities of the flow network overflow 63 bits");
+    if (__builtin_add_overflow(sum, capacity, &sum))
+      throw_internal(kStage, "the capacities of the flow network overflow 63 bits");
 }
 
 bool MaxFlow::build_levels(int32_t source, int32_t sink) {

@@ -20,11 +20,13 @@ class MaxFlow {
   /// Edge numbers of a path whose edges are all infinite, or nothing.
   std::optional<std::vector<int32_t>> infinite_path(int32_t source, int32_t sink) const;
 
-  /// The value of the maximum flow; afterwards `sink_side` is valid. O(V^2 E) in the worst case, near linear on the shallow
-  /// networks of partitioning. Pre: no infinite path. Errors: internal error if the finite capacities don't fit 63 bits in sum.
+  /// The value of the maximum flow; afterwards `sink_side` is valid. O(V^2 E) in the worst case, near linear on the
+  /// shallow networks of partitioning. Pre: no infinite path. Errors: internal error if the finite capacities don't fit
+  /// 63 bits in sum.
   int64_t solve(int32_t source, int32_t sink);
 
-  /// By vertex: can still reach the sink in the residual network. This is the minimum cut closest to the sink; it is the same for every maximum flow.
+  /// By vertex: can still reach the sink in the residual network. This is the minimum cut closest to the sink; it is
+  /// the same for every maximum flow.
   std::vector<uint8_t> sink_side(int32_t sink) const;
 
   int32_t vertices() const { return static_cast<int32_t>(first_.size()); }
@@ -34,7 +36,9 @@ class MaxFlow {
  private:
   // Edge e is arc 2e, its reverse arc 2e + 1. Arcs out of a vertex form a list: first_[v], next_[arc], ...
   int32_t add_arc(int32_t from, int32_t to, int64_t residual, bool infinite);
-  bool open(int32_t arc) const { return infinite_[static_cast<size_t>(arc)] || residual_[static_cast<size_t>(arc)] > 0; }
+  bool open(int32_t arc) const {
+    return infinite_[static_cast<size_t>(arc)] || residual_[static_cast<size_t>(arc)] > 0;
+  }
   bool build_levels(int32_t source, int32_t sink);
   int64_t augment(int32_t source, int32_t sink);
   int64_t push_along(const std::vector<int32_t>& path);

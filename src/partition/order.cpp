@@ -15,7 +15,8 @@ class OnDemandOrder {
  public:
   OnDemandOrder(const JointView& view, const Selection& backward)
       : view_(view), place_(view.role.size(), -1), done_(view.role.size(), 0) {
-    for (size_t i = 0; i < backward.nodes.size(); ++i) place_[static_cast<size_t>(backward.nodes[i])] = static_cast<int32_t>(i);
+    for (size_t i = 0; i < backward.nodes.size(); ++i)
+      place_[static_cast<size_t>(backward.nodes[i])] = static_cast<int32_t>(i);
     for (const NodeId id : backward.inputs) done_[static_cast<size_t>(id)] = 1;
   }
 

@@ -25,14 +25,17 @@ void remove_dead_nodes(Graph& joint) {
   }
 }
 
-bool lives_in_step(const JointView& view, NodeId id) { return view.is_input(id) || view.role_of(id) == Role::kAttribute; }
+bool lives_in_step(const JointView& view, NodeId id) {
+  return view.is_input(id) || view.role_of(id) == Role::kAttribute;
+}
 
 Plan describe(const Explanation& explain, const SavedSets& sets, Method method) {
   Plan plan;
   plan.method = method;
   for (const NodeId id : sets.tensors)
     plan.saved.push_back({id, explain.view.bytes(id), explain.why_saved(id), lives_in_step(explain.view, id)});
-  for (const NodeId id : sets.symbols) plan.saved_symbols.push_back({id, 0, explain.why_saved(id), lives_in_step(explain.view, id)});
+  for (const NodeId id : sets.symbols)
+    plan.saved_symbols.push_back({id, 0, explain.why_saved(id), lives_in_step(explain.view, id)});
   return plan;
 }
 

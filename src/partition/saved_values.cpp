@@ -47,7 +47,8 @@ const std::string* bound_symbol(const JointView& view, NodeId id) {
 bool only_assertions_read(const JointView& view, NodeId id) {
   const auto& val = view.node(id).val;
   if (!val || !val->as<graph::SymBoolValue>() || view.users_of(id).empty()) return false;
-  return std::ranges::all_of(view.users_of(id), [&](NodeId user) { return view.node(user).target == "aten._assert_scalar.default"; });
+  return std::ranges::all_of(view.users_of(id),
+                             [&](NodeId user) { return view.node(user).target == "aten._assert_scalar.default"; });
 }
 
 void drop_unread(const JointView& view, SavedSets& sets) {
@@ -112,8 +113,10 @@ std::vector<NodeId> backward_only_inputs(const JointView& view) {
 SavedSets split_by_kind(const JointView& view, const std::vector<NodeId>& chosen) {
   SavedSets sets;
   for (const NodeId id : chosen) {
-    if (!view.is_symbol(id)) sets.tensors.push_back(id);
-    else if (!only_assertions_read(view, id)) sets.symbols.push_back(id);
+    if (!view.is_symbol(id))
+      sets.tensors.push_back(id);
+    else if (!only_assertions_read(view, id))
+      sets.symbols.push_back(id);
   }
   return sets;
 }
@@ -121,7 +124,8 @@ SavedSets split_by_kind(const JointView& view, const std::vector<NodeId>& chosen
 SavedSets settle(const JointView& view, SavedSets chosen) {
   drop_unread(view, chosen);
   bind_symbols(view, chosen);
-  std::ranges::stable_partition(chosen.tensors, [&](NodeId id) { return !view.node(id).meta.saved_tensor_with_no_vc_check; });
+  std::ranges::stable_partition(chosen.tensors,
+                                [&](NodeId id) { return !view.node(id).meta.saved_tensor_with_no_vc_check; });
   return chosen;
 }
 

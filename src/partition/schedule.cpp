@@ -19,7 +19,8 @@ constexpr std::string_view kStage = "schedule";
 
 bool runs_after_forward(const Node& node) {
   const PartitionerTag tag = node.meta.partitioner_tag;
-  return tag == PartitionerTag::kBackward || tag == PartitionerTag::kMustBeInBackward || tag == PartitionerTag::kOptimizer;
+  return tag == PartitionerTag::kBackward || tag == PartitionerTag::kMustBeInBackward ||
+         tag == PartitionerTag::kOptimizer;
 }
 
 /// Gives the storages of a recomputed value numbers of their own, so that it isn't taken for an alias of the first one.
@@ -147,7 +148,9 @@ class Scheduler {
     copy.meta.partitioner_tag = PartitionerTag::kBackward;
     copy.meta.autograd_backward = true;
     remap_nodes(copy, [&](NodeId old) { return available_id(old); });
-    if (copy.val) storages_.renew(*copy.val, info.is_view || info.op_class == ops::OpClass::kView || copy.target == "operator.getitem");
+    if (copy.val)
+      storages_.renew(*copy.val,
+                      info.is_view || info.op_class == ops::OpClass::kView || copy.target == "operator.getitem");
     graph().set_insertion_point(reader);
     copies_[static_cast<size_t>(id)] = graph().add(std::move(copy));
   }
@@ -156,7 +159,8 @@ class Scheduler {
   void drop_unread(const std::vector<NodeId>& order) {
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const Node& node = graph()[*it];
-      if (node.kind != NodeKind::kCallFunction || !node.users.empty() || node.meta.impure || runs_after_forward(node)) continue;
+      if (node.kind != NodeKind::kCallFunction || !node.users.empty() || node.meta.impure || runs_after_forward(node))
+        continue;
       if (ops::describe(graph(), node).is_pure()) graph().erase(*it);
     }
   }

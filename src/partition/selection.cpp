@@ -29,7 +29,8 @@ std::vector<uint8_t> reachable_nodes(const JointView& view, const std::vector<No
     if (valid[at] || bound_elsewhere(view, id, side)) continue;
     if (view.role_of(id) == Role::kAttribute) valid[at] = 1;
     if (view.role_of(id) != Role::kCall) continue;
-    valid[at] = std::ranges::all_of(view.inputs_of(id), [&](NodeId read) { return valid[static_cast<size_t>(read)] != 0; });
+    valid[at] =
+        std::ranges::all_of(view.inputs_of(id), [&](NodeId read) { return valid[static_cast<size_t>(read)] != 0; });
   }
   return valid;
 }
@@ -61,7 +62,8 @@ NodeId stand_in(const JointView& view, NodeId id) {
 
 }  // namespace
 
-Selection select_nodes(const JointView& view, const std::vector<NodeId>& inputs, const std::vector<NodeId>& outputs, Side side) {
+Selection select_nodes(const JointView& view, const std::vector<NodeId>& inputs, const std::vector<NodeId>& outputs,
+                       Side side) {
   Selection selection;
   selection.inputs = inputs;
   selection.kept.assign(view.role.size(), 0);
@@ -74,7 +76,8 @@ Selection select_nodes(const JointView& view, const std::vector<NodeId>& inputs,
       output = stand_in(view, wanted);
       if (output == kNoNode || !valid[static_cast<size_t>(output)]) {
         throw_internal(kStage, "output '" + view.node(wanted).name + "' of the " +
-                                   (side == Side::kForward ? "forward" : "backward") + " can't be computed from its inputs");
+                                   (side == Side::kForward ? "forward" : "backward") +
+                                   " can't be computed from its inputs");
       }
     }
     selection.outputs.push_back(output);

@@ -20,12 +20,13 @@ struct Selection {
   bool is_read(graph::NodeId id) const { return uses[static_cast<size_t>(id)] > 0; }
 };
 
-/// Takes the nodes that can be computed from `inputs` and that `outputs` (or an effect) need. Nodes bound to the other side
-/// are left out. Errors: internal error naming an output that can't be computed.
+/// Takes the nodes that can be computed from `inputs` and that `outputs` (or an effect) need. Nodes bound to the other
+/// side are left out. Errors: internal error naming an output that can't be computed.
 Selection select_nodes(const JointView& view, const std::vector<graph::NodeId>& inputs,
                        const std::vector<graph::NodeId>& outputs, Side side);
 
-/// Whether nothing on the selected side really reads an input: a collective's `wait_tensor` whose result is unread doesn't count.
+/// Whether nothing on the selected side really reads an input: a collective's `wait_tensor` whose result is unread
+/// doesn't count.
 bool is_unused_input(const JointView& view, const Selection& selection, graph::NodeId input);
 
 }  // namespace sapwood::partition

@@ -30,8 +30,10 @@ void add_saved(const Explanation& explain, const std::vector<NodeId>& chosen, Pl
   const JointView& view = explain.view;
   for (const NodeId id : chosen) {
     if (view.role_of(id) == Role::kAttribute) continue;
-    if (view.is_symbol(id)) plan.saved_symbols.push_back({id, 0, explain.why_saved(id), view.is_input(id)});
-    else plan.saved.push_back({id, view.bytes(id), explain.why_saved(id), view.is_input(id)});
+    if (view.is_symbol(id))
+      plan.saved_symbols.push_back({id, 0, explain.why_saved(id), view.is_input(id)});
+    else
+      plan.saved.push_back({id, view.bytes(id), explain.why_saved(id), view.is_input(id)});
   }
 }
 

@@ -21,9 +21,9 @@ bool any_user_recomputed(const JointView& view, NodeId id) {
 bool feeds_later_region(const JointView& view, NodeId id) {
   const auto& region = view.node(id).meta.ac_graph_id;
   return region && std::ranges::any_of(view.users_of(id), [&](NodeId user) {
-    const auto& other = view.node(user).meta.ac_graph_id;
-    return view.must_recompute(user) && other && *other > *region;
-  });
+           const auto& other = view.node(user).meta.ac_graph_id;
+           return view.must_recompute(user) && other && *other > *region;
+         });
 }
 
 /// Takes one tensor out of a region's operator with several results.
@@ -39,7 +39,8 @@ void settle_region_boundaries(JointView& view, bool save_region_inputs) {
     if (view.must_recompute(id)) {
       const bool hooked = meta.has_backward_hook && !any_user_recomputed(view, id);
       if (feeds_later_region(view, id) || hooked) mark_save(view, id);
-    } else if (save_region_inputs && !meta.ac_graph_id && any_user_recomputed(view, id) && !is_part_of_region_result(view, id)) {
+    } else if (save_region_inputs && !meta.ac_graph_id && any_user_recomputed(view, id) &&
+               !is_part_of_region_result(view, id)) {
       mark_save(view, id);
     }
   }
@@ -79,7 +80,8 @@ bool is_functional(const JointView& view) {
   return std::ranges::all_of(view.order, [&](NodeId id) {
     const graph::Node& node = view.node(id);
     if (!view.is_call(id) || !view.info(id).is_mutable) return true;
-    if (node.target != kCopyInto && node.target != "aten.set_.source_Tensor" && node.target != "fsdp.copy_.default") return false;
+    if (node.target != kCopyInto && node.target != "aten.set_.source_Tensor" && node.target != "fsdp.copy_.default")
+      return false;
     const auto* target = node.args.empty() ? nullptr : node.args[0].as<graph::NodeArg>();
     return target && view.node(target->id).kind == graph::NodeKind::kPlaceholder;
   });

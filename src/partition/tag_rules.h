@@ -12,7 +12,8 @@ bool is_functional(const JointView& view);
 
 /// Turns the marks of the graph into the policy that the cut obeys:
 ///
-/// * where one checkpointed region reads another's result, that result is saved (the boundary is what checkpointing keeps);
+/// * where one checkpointed region reads another's result, that result is saved (the boundary is what checkpointing
+/// keeps);
 /// * a region's result with a backward hook is saved, since the hook needs it before the region is recomputed;
 /// * with `save_region_inputs` (the default partition) what a region reads from outside is saved;
 /// * results of collectives and of effectful operators are saved, unless the user marked them for recomputation;

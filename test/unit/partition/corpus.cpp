@@ -40,7 +40,9 @@ std::vector<std::string> small_corpus_models() {
   return models;
 }
 
-graph::Graph corpus_graph(const std::string& model) { return graph::parse_json(unpack(folder(model) / "graph.json.zst")); }
+graph::Graph corpus_graph(const std::string& model) {
+  return graph::parse_json(unpack(folder(model) / "graph.json.zst"));
+}
 
 nlohmann::json corpus_graph_json(const std::string& model) {
   return nlohmann::json::parse(unpack(folder(model) / "graph.json.zst"));

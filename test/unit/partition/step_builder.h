@@ -28,7 +28,8 @@ class StepBuilder {
   }
 
   /// A view of `base`.
-  graph::NodeId view(const std::string& target, graph::NodeId base, graph::ArgumentList args, std::vector<int64_t> shape) {
+  graph::NodeId view(const std::string& target, graph::NodeId base, graph::ArgumentList args,
+                     std::vector<int64_t> shape) {
     graph::TensorMeta meta = tensor(std::move(shape));
     meta.storage = step.graph[base].tensor()->storage;
     args.insert(args.begin(), graph::Argument::node(base));

@@ -96,7 +96,8 @@ void expect_reads_only_saved(const JointGraph& scheduled, const Names& saved) {
     if (tag != PartitionerTag::kBackward && tag != PartitionerTag::kOptimizer) continue;
     for (const NodeId read : scheduled.graph.inputs(id)) {
       const graph::Node& node = scheduled.graph[read];
-      if (node.kind != graph::NodeKind::kCallFunction || node.meta.partitioner_tag != PartitionerTag::kForward) continue;
+      if (node.kind != graph::NodeKind::kCallFunction || node.meta.partitioner_tag != PartitionerTag::kForward)
+        continue;
       EXPECT_TRUE(saved.contains(node.name)) << scheduled.graph[id].name << " reads " << node.name;
     }
   }
@@ -188,7 +189,8 @@ TEST(ScheduleStep, RecomputesChainsInOrder) {
     for (const NodeId read : scheduled.graph.inputs(id)) {
       bool before = false;
       for (NodeId at = scheduled.graph.first(); at != id; at = scheduled.graph[at].next) before = before || at == read;
-      EXPECT_TRUE(before) << scheduled.graph[id].name << " reads " << scheduled.graph[read].name << " before it is there";
+      EXPECT_TRUE(before) << scheduled.graph[id].name << " reads " << scheduled.graph[read].name
+                          << " before it is there";
     }
   }
   EXPECT_EQ(random, 1);
