@@ -23,7 +23,7 @@ def tidy(build, path):
         if where.is_relative_to(project.ROOT):
             found.append(f"{where.relative_to(project.ROOT)}:{match[2]}: {match[3]}")
     if result.returncode and not found:
-        found.append(f"{path}:1: clang-tidy failed: {result.stderr.strip() or result.stdout.strip()}")
+        found.append(f"{path}:1: clang-tidy ended with status {result.returncode}: {result.stderr.strip()}")
     return found
 
 
