@@ -52,7 +52,8 @@ struct TrainStep::Impl {
   Signature key;            // of the present call; memory reused
   size_t structure_at = 0;  // where the optimizer's part of `key` starts
   Report report;
-  int64_t position = 0;  // among the calls of one accumulation
+  std::vector<at::Tensor> parameters;  // as of the latest capture; a change is a new signature
+  int64_t position = 0;                // among the calls of one accumulation
   bool warned_limit = false;
 
   void warn(std::string text);
@@ -112,7 +113,8 @@ std::string TrainStep::Impl::eager_reason(const Tensors& inputs) const {
 }
 
 void TrainStep::Impl::finish_step(MicroStep micro) {
-  if (micro.last && !parts.options.keep_grads) driver::clear_gradients(parts);
+  if (micro.last && !parts.options.keep_grads)
+    for (at::Tensor& p : parameters) p.mutable_grad().reset();
   position = micro.last ? 0 : position + 1;
 }
 
@@ -126,6 +128,8 @@ TrainStep::Tensors TrainStep::Impl::run_eager(const Tensors& inputs, MicroStep m
 TrainStep::Tensors TrainStep::Impl::capture_step(const Tensors& inputs, MicroStep micro) {
   auto entry = std::make_unique<Entry>();
   entry->report.signature = driver::describe_signature(parts, inputs, micro);
+  parameters.clear();
+  for (const driver::NamedTensor& p : driver::named_parameters(parts)) parameters.push_back(p.tensor);
   auto program = capture::OptimizerProgram::recognise(*parts.optimizer);
   driver::StepParts recorded = parts;
   recorded.program = program.get();
