@@ -18,12 +18,18 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view kind_name(JsonCursor::Kind kind) {
   switch (kind) {
-    case JsonCursor::Kind::kNull: return "null";
-    case JsonCursor::Kind::kBool: return "a bool";
-    case JsonCursor::Kind::kNumber: return "a number";
-    case JsonCursor::Kind::kString: return "a string";
-    case JsonCursor::Kind::kArray: return "a list";
-    case JsonCursor::Kind::kObject: return "an object";
+    case JsonCursor::Kind::kNull:
+      return "null";
+    case JsonCursor::Kind::kBool:
+      return "a bool";
+    case JsonCursor::Kind::kNumber:
+      return "a number";
+    case JsonCursor::Kind::kString:
+      return "a string";
+    case JsonCursor::Kind::kArray:
+      return "a list";
+    case JsonCursor::Kind::kObject:
+      return "an object";
   }
   return "a value";
 }
@@ -32,9 +38,10 @@ std::string_view kind_name(JsonCursor::Kind kind) {
 
 JsonCursor::JsonCursor(std::string_view text) : text_(text) {
   if (text.size() > kMaxBytes) {
-    throw_user(kStage, "the JSON text has " + std::to_string(text.size()) + " bytes, more than the 1 GiB that is accepted; split the graph");
+    throw_user(kStage, "the JSON text has " + std::to_string(text.size()) +
+                           " bytes, more than the 1 GiB that is accepted; split the graph");
   }
-  path_.reserve(16);
+  path_.reserve(kMaxDepth);  // never moves: keys point into it
 }
 
 std::string JsonCursor::path() const {
@@ -81,13 +88,19 @@ JsonCursor::Kind JsonCursor::peek() {
   if (pos_ >= text_.size()) fail_truncated();
   const char c = text_[pos_];
   switch (c) {
-    case 'n': return Kind::kNull;
+    case 'n':
+      return Kind::kNull;
     case 't':
-    case 'f': return Kind::kBool;
-    case '"': return Kind::kString;
-    case '[': return Kind::kArray;
-    case '{': return Kind::kObject;
-    default: break;
+    case 'f':
+      return Kind::kBool;
+    case '"':
+      return Kind::kString;
+    case '[':
+      return Kind::kArray;
+    case '{':
+      return Kind::kObject;
+    default:
+      break;
   }
   const std::string_view rest = text_.substr(pos_);
   if (rest.starts_with("NaN") || rest.starts_with("Infinity") || rest.starts_with("-Infinity")) {
@@ -132,7 +145,8 @@ JsonCursor::Number JsonCursor::number() {
   };
   if (text_[pos_] == '-') ++pos_;
   const bool leading_zero = pos_ < text_.size() && text_[pos_] == '0';
-  if (digits() > 1 && leading_zero) fail("malformed number " + quoted_excerpt(text_.substr(begin), 20) + ": a leading zero");
+  if (digits() > 1 && leading_zero)
+    fail("malformed number " + quoted_excerpt(text_.substr(begin), 20) + ": a leading zero");
   Number result;
   if (pos_ < text_.size() && text_[pos_] == '.') {
     result.is_int = false;
@@ -149,12 +163,16 @@ JsonCursor::Number JsonCursor::number() {
   const char* last = text_.data() + pos_;
   if (result.is_int) {
     if (std::from_chars(first, last, result.integer).ec != std::errc()) {
-      fail("integer " + quoted_excerpt(text_.substr(begin, pos_ - begin), 30) + " doesn't fit 64 bits; write it as a float (with .0) if it is one");
+      fail("integer " + quoted_excerpt(text_.substr(begin, pos_ - begin), 30) +
+           " doesn't fit 64 bits; write it as a float (with .0) if it is one");
     }
     result.real = static_cast<double>(result.integer);
   } else if (std::from_chars(first, last, result.real).ec != std::errc()) {
-    result.real = std::strtod(std::string(first, last).c_str(), nullptr);  // underflow rounds to zero; overflow is an error
-    if (std::isinf(result.real)) fail("number " + quoted_excerpt(text_.substr(begin, pos_ - begin), 30) + " is too large; write {\"float\": \"inf\"}");
+    result.real =
+        std::strtod(std::string(first, last).c_str(), nullptr);  // underflow rounds to zero; overflow is an error
+    if (std::isinf(result.real))
+      fail("number " + quoted_excerpt(text_.substr(begin, pos_ - begin), 30) +
+           " is too large; write {\"float\": \"inf\"}");
   }
   return result;
 }
@@ -197,7 +215,8 @@ std::string_view JsonCursor::scan_string(std::string& scratch) {
     result = scratch;
     high = 0x80;
   }
-  if ((high & 0x80U) != 0 && !is_utf8(result)) fail("a string that is not valid UTF-8, at byte " + std::to_string(begin));
+  if ((high & 0x80U) != 0 && !is_utf8(result))
+    fail("a string that is not valid UTF-8, at byte " + std::to_string(begin));
   return result;
 }
 
@@ -205,7 +224,8 @@ void JsonCursor::unescape(size_t begin, std::string& out) {
   while (pos_ < text_.size()) {
     const char c = text_[pos_++];
     if (c == '"') return;
-    if (static_cast<unsigned char>(c) < 0x20) fail("a control character inside the string at byte " + std::to_string(begin) + "; escape it as \\u00XX");
+    if (static_cast<unsigned char>(c) < 0x20)
+      fail("a control character inside the string at byte " + std::to_string(begin) + "; escape it as \\u00XX");
     if (c == '\\') {
       append_escape(out);
     } else {
@@ -219,7 +239,8 @@ uint32_t JsonCursor::hex4() {
   if (pos_ + 4 > text_.size()) fail_truncated();
   uint32_t code = 0;
   const char* first = text_.data() + pos_;
-  if (std::from_chars(first, first + 4, code, 16).ptr != first + 4) fail("malformed \\u escape at byte " + std::to_string(pos_));
+  if (std::from_chars(first, first + 4, code, 16).ptr != first + 4)
+    fail("malformed \\u escape at byte " + std::to_string(pos_));
   pos_ += 4;
   return code;
 }
@@ -270,7 +291,8 @@ bool JsonCursor::separator(char close) {
   }
   if (!first) {
     if (text_[pos_] != ',') {
-      fail(std::string("expected , or ") + close + ", got " + quoted_excerpt(text_.substr(pos_), 20) + " at byte " + std::to_string(pos_));
+      fail(std::string("expected , or ") + close + ", got " + quoted_excerpt(text_.substr(pos_), 20) + " at byte " +
+           std::to_string(pos_));
     }
     ++pos_;
   }
@@ -293,7 +315,9 @@ bool JsonCursor::next_member() {
   step.key = scan_string(step.decoded);
   skip_blanks();
   if (pos_ >= text_.size()) fail_truncated();
-  if (text_[pos_] != ':') fail("expected : after the key, got " + quoted_excerpt(text_.substr(pos_), 20) + " at byte " + std::to_string(pos_));
+  if (text_[pos_] != ':')
+    fail("expected : after the key, got " + quoted_excerpt(text_.substr(pos_), 20) + " at byte " +
+         std::to_string(pos_));
   ++pos_;
   return true;
 }
@@ -318,7 +342,9 @@ void JsonCursor::require(std::span<const std::string_view> keys, size_t required
 
 void JsonCursor::finish() {
   skip_blanks();
-  if (pos_ < text_.size()) fail("expected the end of the text, got " + quoted_excerpt(text_.substr(pos_), 20) + " at byte " + std::to_string(pos_));
+  if (pos_ < text_.size())
+    fail("expected the end of the text, got " + quoted_excerpt(text_.substr(pos_), 20) + " at byte " +
+         std::to_string(pos_));
 }
 
 }  // namespace sapwood::graph

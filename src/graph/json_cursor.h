@@ -8,8 +8,9 @@
 
 namespace sapwood::graph {
 
-/// A forward-only reader of one JSON text that never builds a tree: the caller asks for what it expects, in order, and gets it or a user error with the
-/// JSON path. Made for large and hostile input: no work before the first wrong byte is wasted, depth and list lengths are bounded.
+/// A forward-only reader of one JSON text that never builds a tree: the caller asks for what it expects, in order, and
+/// gets it or a user error with the JSON path. Made for large and hostile input: no work before the first wrong byte is
+/// wasted, depth and list lengths are bounded.
 ///
 /// Strings must be UTF-8. Integers must fit 64 bits. Not thread-safe. The text must outlive the cursor.
 class JsonCursor {
@@ -53,7 +54,8 @@ class JsonCursor {
     open('[', "a list");
     while (next_element(max_items)) each(path_[depth_ - 1].index);
   }
-  /// An object with known keys: calls `read(i)` for `keys[i]`. Unknown, repeated and missing keys (the first `required` must be present) are errors.
+  /// An object with known keys: calls `read(i)` for `keys[i]`. Unknown, repeated and missing keys (the first `required`
+  /// must be present) are errors.
   template <typename Read>
   void fields(std::span<const std::string_view> keys, size_t required, Read&& read) {
     uint64_t seen = 0;

@@ -11,9 +11,10 @@ namespace sapwood::graph {
 namespace {
 
 constexpr std::array<std::string_view, 4> kKinds = {"placeholder", "get_attr", "call_function", "output"};
-constexpr std::array<std::string_view, 6> kTags = {"", "is_forward", "is_backward", "must_be_in_forward", "must_be_in_backward", "is_optimizer"};
-constexpr std::array<std::string_view, 7> kPolicies = {"",                 "MUST_SAVE",        "PREFER_SAVE",       "MUST_RECOMPUTE",
-                                                       "PREFER_RECOMPUTE", "MUST_CPU_OFFLOAD", "PREFER_CPU_OFFLOAD"};
+constexpr std::array<std::string_view, 6> kTags = {
+    "", "is_forward", "is_backward", "must_be_in_forward", "must_be_in_backward", "is_optimizer"};
+constexpr std::array<std::string_view, 7> kPolicies = {
+    "", "MUST_SAVE", "PREFER_SAVE", "MUST_RECOMPUTE", "PREFER_RECOMPUTE", "MUST_CPU_OFFLOAD", "PREFER_CPU_OFFLOAD"};
 
 template <typename Enum, size_t N>
 bool from_name(const std::array<std::string_view, N>& names, std::string_view name, Enum& out) {
@@ -54,12 +55,19 @@ std::string_view partitioner_tag_name(PartitionerTag tag) { return kTags[static_
 bool partitioner_tag_from_name(std::string_view name, PartitionerTag& tag) { return from_name(kTags, name, tag); }
 
 std::string_view checkpoint_policy_name(CheckpointPolicy policy) { return kPolicies[static_cast<size_t>(policy)]; }
-bool checkpoint_policy_from_name(std::string_view name, CheckpointPolicy& policy) { return from_name(kPolicies, name, policy); }
+bool checkpoint_policy_from_name(std::string_view name, CheckpointPolicy& policy) {
+  return from_name(kPolicies, name, policy);
+}
 
 std::string partitioner_tag_names() { return listed(kTags); }
 std::string checkpoint_policy_names() { return listed(kPolicies); }
 
-std::string unknown_dtype(std::string_view name) { return unknown("dtype", name, DType::kFloat8E5M2FNUZ, dtype_name); }
+std::string unknown_dtype(std::string_view name) {
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  if (last != name && dtype_from_name(last))
+    return "unknown dtype " + quoted_excerpt(name) + "; write " + std::string(last);
+  return unknown("dtype", name, DType::kFloat8E5M2FNUZ, dtype_name);
+}
 std::string unknown_layout(std::string_view name) { return unknown("layout", name, Layout::kJagged, layout_name); }
 std::string unknown_memory_format(std::string_view name) {
   return unknown("memory format", name, MemoryFormat::kChannelsLast3d, memory_format_name);
@@ -67,8 +75,8 @@ std::string unknown_memory_format(std::string_view name) {
 
 std::string hint_mismatch(std::string_view expression, int64_t recorded, const std::optional<int64_t>& derived) {
   const std::string found = derived ? "gives " + std::to_string(*derived) : "gives none";
-  return "hint " + std::to_string(recorded) + " is recorded for " + quoted_excerpt(expression) + ", but the symbol table " + found +
-         "; correct the hint or the symbols";
+  return "hint " + std::to_string(recorded) + " is recorded for " + quoted_excerpt(expression) +
+         ", but the symbol table " + found + "; correct the hint or the symbols";
 }
 
 }  // namespace sapwood::graph

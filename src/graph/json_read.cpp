@@ -12,11 +12,13 @@ namespace {
 
 constexpr size_t kMaxNodes = size_t{1} << 24;
 
-constexpr std::array<std::string_view, 10> kGraphKeys = {"format",  "name", "producer", "num_fwd_outputs", "static_lifetime_input_indices",
-                                                         "symbols", "ops",  "nodes",    "subgraphs",       "attributes"};
+constexpr std::array<std::string_view, 10> kGraphKeys = {
+    "format",  "name", "producer", "num_fwd_outputs", "static_lifetime_input_indices",
+    "symbols", "ops",  "nodes",    "subgraphs",       "attributes"};
 constexpr size_t kFormatKey = 0, kNameKey = 1, kBodyKeys = 7;
 
-constexpr std::array<std::string_view, 8> kNodeKeys = {"name", "op", "target", "args", "kwargs", "meta", "val", "users"};
+constexpr std::array<std::string_view, 8> kNodeKeys = {"name",   "op",   "target", "args",
+                                                       "kwargs", "meta", "val",    "users"};
 constexpr std::array<std::string_view, 4> kSymbolKeys = {"hint", "lower", "upper", "unbacked"};
 constexpr std::array<std::string_view, 4> kOpKeys = {"schema", "tags", "is_mutable", "is_view"};
 constexpr std::array<std::string_view, 2> kAttributeKeys = {"tensor", "values"};
@@ -49,7 +51,8 @@ Graph JsonReader::read() {
   in_.finish();
   for (const HintCheck& check : late_checks_) {
     const SymText& known = symbolic(check.text);
-    if (check.hint && known.hint != check.hint) in_.fail(check.path + ": " + hint_mismatch(check.text, *check.hint, known.hint));
+    if (check.hint && known.hint != check.hint)
+      in_.fail(check.path + ": " + hint_mismatch(check.text, *check.hint, known.hint));
   }
   return graph;
 }
@@ -63,18 +66,37 @@ void JsonReader::read_header(size_t key, Graph& graph) {
   switch (key) {
     case kFormatKey:
       if (const std::string format = in_.string(); format != kJsonFormat) {
-        in_.fail("expected " + quoted_excerpt(kJsonFormat) + ", got " + quoted_excerpt(format) + "; write the graph again in this format");
+        in_.fail("expected " + quoted_excerpt(kJsonFormat) + ", got " + quoted_excerpt(format) +
+                 "; write the graph again in this format");
       }
       return;
-    case kNameKey: graph.name = in_.string(); return;
-    case 2: in_.object([&](std::string_view name) { graph.producer.emplace_back(name, in_.string()); }); return;
-    case 3: graph.num_forward_outputs = count(); return;
-    case 4: in_.array([&](size_t) { graph.static_lifetime_inputs.push_back(count()); }); return;
-    case 5: read_symbols(graph); return;
-    case 6: read_ops(graph); return;
-    case kBodyKeys: read_nodes(graph); return;
-    case kBodyKeys + 1: read_subgraphs(graph); return;
-    default: read_attributes(graph); return;
+    case kNameKey:
+      graph.name = in_.string();
+      return;
+    case 2:
+      in_.object([&](std::string_view name) { graph.producer.emplace_back(name, in_.string()); });
+      return;
+    case 3:
+      graph.num_forward_outputs = count();
+      return;
+    case 4:
+      in_.array([&](size_t) { graph.static_lifetime_inputs.push_back(count()); });
+      return;
+    case 5:
+      read_symbols(graph);
+      return;
+    case 6:
+      read_ops(graph);
+      return;
+    case kBodyKeys:
+      read_nodes(graph);
+      return;
+    case kBodyKeys + 1:
+      read_subgraphs(graph);
+      return;
+    default:
+      read_attributes(graph);
+      return;
   }
 }
 
@@ -153,7 +175,8 @@ void JsonReader::read_nodes(Graph& graph) {
 
 void JsonReader::read_node(Scope& scope) {
   const NodeId last = scope.graph.last();
-  if (last != kNoNode && scope.graph[last].kind == NodeKind::kOutput) in_.fail("a node after the output node; the output must be the last");
+  if (last != kNoNode && scope.graph[last].kind == NodeKind::kOutput)
+    in_.fail("a node after the output node; the output must be the last");
   Node node;
   scope.has_users = false;
   in_.fields(kNodeKeys, 6, [&](size_t key) { read_node_field(key, node, scope); });
@@ -174,15 +197,29 @@ void JsonReader::read_node_field(size_t key, Node& node, Scope& scope) {
       return;
     case 1:
       if (const std::string op = in_.string(); !node_kind_from_name(op, node.kind)) {
-        in_.fail("unknown kind of node " + quoted_excerpt(op) + "; expected placeholder, get_attr, call_function or output");
+        in_.fail("unknown kind of node " + quoted_excerpt(op) +
+                 "; expected placeholder, get_attr, call_function or output");
       }
       return;
-    case 2: node.target = in_.string(); return;
-    case 3: node.args = read_arguments(); return;
-    case 4: node.kwargs = read_named_arguments(); return;
-    case 5: node.meta = read_meta(); return;
-    case 6: node.val = read_value(); return;
-    default: scope.has_users = true; scope.node_users = read_strings(); return;
+    case 2:
+      node.target = in_.string();
+      return;
+    case 3:
+      node.args = read_arguments();
+      return;
+    case 4:
+      node.kwargs = read_named_arguments();
+      return;
+    case 5:
+      node.meta = read_meta();
+      return;
+    case 6:
+      node.val = read_value();
+      return;
+    default:
+      scope.has_users = true;
+      scope.node_users = read_strings();
+      return;
   }
 }
 
@@ -191,7 +228,8 @@ void JsonReader::resolve_users(Scope& scope) {
     std::vector<NodeId> order;
     for (const std::string& name : entry.names) {
       order.push_back(scope.graph.find(name));
-      if (order.back() == kNoNode) in_.fail(entry.path + ": unknown node " + quoted_excerpt(name) + "; list the nodes that read this one");
+      if (order.back() == kNoNode)
+        in_.fail(entry.path + ": unknown node " + quoted_excerpt(name) + "; list the nodes that read this one");
     }
     if (!same_elements(order, scope.graph[entry.node].users)) {
       in_.fail(entry.path + ": expected exactly the nodes that read " + quoted_excerpt(scope.graph[entry.node].name) +

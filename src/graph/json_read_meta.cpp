@@ -1,4 +1,6 @@
 #include <array>
+#include <utility>
+#include <variant>
 
 #include "base/suggest.h"
 #include "graph/json_names.h"
@@ -8,16 +10,51 @@ namespace sapwood::graph {
 
 namespace {
 
-enum MetaKey : uint8_t {
-  kTag, kRecompute, kAcGraphId, kBackwardHook, kAutogradBackward, kMemoryBudget, kSeqNr, kNoVcCheck, kSavedForQuantization, kGradientAcc,
-  kRegenerated, kQuantizationTag, kCustom, kTensorMeta, kOriginalAten, kDesc, kUnbackedBindings, kStackTrace, kNnModule, kMutationRegion,
-  kImpure, kFlops, kHop, kMetaKeyCount,
+/// Keys whose value isn't a plain field.
+enum class Special : uint8_t { kTag, kPolicy, kCustom, kDesc, kBindings, kHop };
+
+using Field = std::variant<Special, bool NodeMeta::*, std::optional<int64_t> NodeMeta::*,
+                           std::optional<double> NodeMeta::*, std::string NodeMeta::*>;
+struct Row {
+  std::string_view key;
+  Field field;
 };
 
-constexpr std::array<std::string_view, kMetaKeyCount> kMetaKeys = {
-    "partitioner_tag", "recompute", "ac_graph_id", "has_backward_hook", "autograd_backward", "memory_budget", "seq_nr",
-    "saved_tensor_with_no_vc_check", "saved_for_quantization", "is_gradient_acc", "is_functional_regenerated", "quantization_tag", "custom",
-    "tensor_meta", "original_aten", "desc", "unbacked_bindings", "stack_trace", "nn_module", "mutation_region_id", "impure", "flops", "hop"};
+constexpr std::array<Row, 23> kRows = {{{"partitioner_tag", Special::kTag},
+                                        {"recompute", Special::kPolicy},
+                                        {"ac_graph_id", &NodeMeta::ac_graph_id},
+                                        {"has_backward_hook", &NodeMeta::has_backward_hook},
+                                        {"autograd_backward", &NodeMeta::autograd_backward},
+                                        {"memory_budget", &NodeMeta::memory_budget},
+                                        {"seq_nr", &NodeMeta::seq_nr},
+                                        {"saved_tensor_with_no_vc_check", &NodeMeta::saved_tensor_with_no_vc_check},
+                                        {"saved_for_quantization", &NodeMeta::saved_for_quantization},
+                                        {"is_gradient_acc", &NodeMeta::is_gradient_acc},
+                                        {"is_functional_regenerated", &NodeMeta::is_functional_regenerated},
+                                        {"quantization_tag", &NodeMeta::quantization_tag},
+                                        {"custom", Special::kCustom},
+                                        {"tensor_meta", &NodeMeta::tensor_meta},
+                                        {"original_aten", &NodeMeta::original_aten},
+                                        {"desc", Special::kDesc},
+                                        {"unbacked_bindings", Special::kBindings},
+                                        {"stack_trace", &NodeMeta::stack_trace},
+                                        {"nn_module", &NodeMeta::nn_module},
+                                        {"mutation_region_id", &NodeMeta::mutation_region_id},
+                                        {"impure", &NodeMeta::impure},
+                                        {"flops", &NodeMeta::flops},
+                                        {"hop", Special::kHop}}};
+
+constexpr std::array<std::string_view, kRows.size()> keys_of_rows() {
+  std::array<std::string_view, kRows.size()> keys{};
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = kRows[i].key;
+  return keys;
+}
+constexpr auto kMetaKeys = keys_of_rows();
+
+template <typename T>
+const T* get(size_t key) {
+  return std::get_if<T>(&kRows[key].field);
+}
 
 }  // namespace
 
@@ -29,44 +66,45 @@ NodeMeta JsonReader::read_meta() {
 
 void JsonReader::read_meta_field(size_t key, NodeMeta& meta) {
   if (in_.take_null()) return;  // the same as an absent key
-  switch (static_cast<MetaKey>(key)) {
-    case kTag:
-    case kRecompute: read_policy(key, meta); return;
-    case kAcGraphId: meta.ac_graph_id = in_.integer(); return;
-    case kBackwardHook: meta.has_backward_hook = in_.boolean(); return;
-    case kAutogradBackward: meta.autograd_backward = in_.boolean(); return;
-    case kMemoryBudget: meta.memory_budget = in_.real(); return;
-    case kSeqNr: meta.seq_nr = in_.integer(); return;
-    case kNoVcCheck: meta.saved_tensor_with_no_vc_check = in_.boolean(); return;
-    case kSavedForQuantization: meta.saved_for_quantization = in_.boolean(); return;
-    case kGradientAcc: meta.is_gradient_acc = in_.boolean(); return;
-    case kRegenerated: meta.is_functional_regenerated = in_.boolean(); return;
-    case kQuantizationTag: meta.quantization_tag = in_.string(); return;
-    case kCustom: read_custom(meta); return;
-    case kTensorMeta: meta.tensor_meta = in_.boolean(); return;
-    case kOriginalAten: meta.original_aten = in_.string(); return;
-    case kDesc:
-      if (in_.peek() == JsonCursor::Kind::kString) {
-        meta.desc.push_back(in_.string());
-      } else {
-        meta.desc = read_strings();
-      }
-      return;
-    case kUnbackedBindings:
-      in_.object([&](std::string_view symbol) { meta.unbacked_bindings.emplace_back(symbol, in_.string()); });
-      return;
-    case kStackTrace: meta.stack_trace = in_.string(); return;
-    case kNnModule: meta.nn_module = in_.string(); return;
-    case kMutationRegion: meta.mutation_region_id = in_.integer(); return;
-    case kImpure: meta.impure = in_.boolean(); return;
-    case kFlops: meta.flops = in_.integer(); return;
-    default: meta.hop = read_strings(); return;
+  if (const auto* flag = get<bool NodeMeta::*>(key)) {
+    meta.** flag = in_.boolean();
+  } else if (const auto* count = get<std::optional<int64_t> NodeMeta::*>(key)) {
+    meta.** count = in_.integer();
+  } else if (const auto* real = get<std::optional<double> NodeMeta::*>(key)) {
+    meta.** real = in_.real();
+  } else if (const auto* text = get<std::string NodeMeta::*>(key)) {
+    meta.** text = in_.string();
+  } else {
+    read_special_meta(key, meta);
   }
 }
 
-void JsonReader::read_policy(size_t key, NodeMeta& meta) {
+void JsonReader::read_special_meta(size_t key, NodeMeta& meta) {
+  switch (*get<Special>(key)) {
+    case Special::kTag:
+    case Special::kPolicy:
+      return read_policy(*get<Special>(key) == Special::kTag, meta);
+    case Special::kCustom:
+      return read_custom(meta);
+    case Special::kHop:
+      meta.hop = read_strings();
+      return;
+    case Special::kBindings:
+      in_.object([&](std::string_view symbol) { meta.unbacked_bindings.emplace_back(symbol, in_.string()); });
+      return;
+    case Special::kDesc:
+      break;
+  }
+  if (in_.peek() == JsonCursor::Kind::kString) {
+    meta.desc.push_back(in_.string());
+  } else {
+    meta.desc = read_strings();
+  }
+}
+
+void JsonReader::read_policy(bool tag, NodeMeta& meta) {
   const std::string name = in_.string();
-  if (key == kTag) {
+  if (tag) {
     if (partitioner_tag_from_name(name, meta.partitioner_tag)) return;
     in_.fail("unknown tag " + quoted_excerpt(name) + "; expected one of " + partitioner_tag_names());
   }

@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "graph/json_names.h"
 #include "graph/json_reader.h"
+#include "graph/text_defaults.h"
 
 namespace sapwood::graph {
 
@@ -13,22 +14,61 @@ namespace {
 using Kind = JsonCursor::Kind;
 
 enum ArgKey : uint8_t {
-  kNode, kTuple, kDict, kDType, kDevice, kLayout, kMemoryFormat, kSlice, kFloat, kComplex, kOperator, kOpaque, kSym, kSymHint, kSymFallback,
+  kNode,
+  kTuple,
+  kDict,
+  kDType,
+  kDevice,
+  kLayout,
+  kMemoryFormat,
+  kSlice,
+  kFloat,
+  kComplex,
+  kOperator,
+  kOpaque,
+  kSym,
+  kSymHint,
+  kSymFallback,
   kArgKeyCount,
 };
-constexpr std::array<std::string_view, kArgKeyCount> kArgKeys = {"node",          "tuple",    "dict",  "dtype",   "device",
-                                                                 "layout",        "memory_format", "slice", "float", "complex",
-                                                                 "operator",      "opaque",   "sym",   "hint",    "fallback_hint"};
+constexpr std::array<std::string_view, kArgKeyCount> kArgKeys = {
+    "node",  "tuple",   "dict",     "dtype",  "device", "layout", "memory_format", "slice",
+    "float", "complex", "operator", "opaque", "sym",    "hint",   "fallback_hint"};
 
-enum ValKey : uint8_t { kValTensor, kSymInt, kSymFloat, kSymBool, kValTuple, kValList, kValDict, kConst, kValOpaque, kHint, kFallback, kValKeyCount };
-constexpr std::array<std::string_view, kValKeyCount> kValKeys = {"tensor", "symint", "symfloat", "symbool", "tuple", "list",
-                                                                 "dict",   "const",  "opaque",   "hint",    "fallback_hint"};
+enum ValKey : uint8_t {
+  kValTensor,
+  kSymInt,
+  kSymFloat,
+  kSymBool,
+  kValTuple,
+  kValList,
+  kValDict,
+  kConst,
+  kValOpaque,
+  kHint,
+  kFallback,
+  kValKeyCount
+};
+constexpr std::array<std::string_view, kValKeyCount> kValKeys = {
+    "tensor", "symint", "symfloat", "symbool", "tuple", "list", "dict", "const", "opaque", "hint", "fallback_hint"};
 
 enum TensorKey : uint8_t {
-  kTDType, kTDevice, kShape, kStride, kOffset, kStorage, kStorageBytes, kRequiresGrad, kTLayout, kNumelHint, kSubclass, kTensorKeyCount,
+  kTDType,
+  kTDevice,
+  kShape,
+  kStride,
+  kOffset,
+  kStorage,
+  kStorageBytes,
+  kRequiresGrad,
+  kTLayout,
+  kNumelHint,
+  kSubclass,
+  kTensorKeyCount,
 };
-constexpr std::array<std::string_view, kTensorKeyCount> kTensorKeys = {"dtype",         "device",        "shape",  "stride",     "offset",  "storage",
-                                                                       "storage_bytes", "requires_grad", "layout", "numel_hint", "subclass"};
+constexpr std::array<std::string_view, kTensorKeyCount> kTensorKeys = {
+    "dtype",         "device",        "shape",  "stride",     "offset",  "storage",
+    "storage_bytes", "requires_grad", "layout", "numel_hint", "subclass"};
 constexpr size_t kRequiredTensorKeys = kNumelHint;
 
 constexpr std::array<std::string_view, 3> kSizeKeys = {"sym", "hint", "fallback_hint"};
@@ -57,12 +97,19 @@ std::vector<std::pair<std::string, Argument>> JsonReader::read_named_arguments()
 
 Argument JsonReader::read_argument() {
   switch (in_.peek()) {
-    case Kind::kNull: in_.take_null(); return {};
-    case Kind::kBool: return in_.boolean();
-    case Kind::kString: return in_.string();
-    case Kind::kArray: return ListArg{read_arguments()};
-    case Kind::kObject: return read_tagged_argument();
-    case Kind::kNumber: break;
+    case Kind::kNull:
+      in_.take_null();
+      return {};
+    case Kind::kBool:
+      return in_.boolean();
+    case Kind::kString:
+      return in_.string();
+    case Kind::kArray:
+      return ListArg{read_arguments()};
+    case Kind::kObject:
+      return read_tagged_argument();
+    case Kind::kNumber:
+      break;
   }
   const JsonCursor::Number n = in_.number();
   return n.is_int ? Argument(n.integer) : Argument(n.real);
@@ -88,8 +135,10 @@ Argument JsonReader::read_tagged_argument() {
     }
   });
   if (kind == kArgKeyCount || (has_hint && kind != kSym)) {
-    in_.fail("expected one of {\"node\"}, {\"tuple\"}, {\"dict\"}, {\"dtype\"}, {\"device\"}, {\"layout\"}, {\"memory_format\"}, {\"slice\"}, "
-             "{\"float\"}, {\"complex\"}, {\"sym\", \"hint\"}, {\"operator\"} or {\"opaque\"}");
+    in_.fail(
+        "expected one of {\"node\"}, {\"tuple\"}, {\"dict\"}, {\"dtype\"}, {\"device\"}, {\"layout\"}, "
+        "{\"memory_format\"}, {\"slice\"}, "
+        "{\"float\"}, {\"complex\"}, {\"sym\", \"hint\"}, {\"operator\"} or {\"opaque\"}");
   }
   if (kind != kSym) return out;
   check_hint(expression, hint);
@@ -98,12 +147,18 @@ Argument JsonReader::read_tagged_argument() {
 
 Argument JsonReader::read_tagged(size_t key) {
   switch (static_cast<ArgKey>(key)) {
-    case kNode: return Argument::node(read_node_name());
-    case kTuple: return TupleArg{read_arguments()};
-    case kDict: return DictArg{read_named_arguments()};
-    case kDType: return read_dtype();
-    case kDevice: return read_device();
-    case kLayout: return read_layout();
+    case kNode:
+      return Argument::node(read_node_name());
+    case kTuple:
+      return TupleArg{read_arguments()};
+    case kDict:
+      return DictArg{read_named_arguments()};
+    case kDType:
+      return read_dtype();
+    case kDevice:
+      return read_device();
+    case kLayout:
+      return read_layout();
     case kMemoryFormat: {
       const std::string name = in_.string();
       if (const auto format = memory_format_from_name(name)) return *format;
@@ -111,22 +166,28 @@ Argument JsonReader::read_tagged(size_t key) {
     }
     case kSlice: {
       SliceArg slice{read_arguments()};
-      if (slice.bounds.size() != 3) in_.fail("expected [start, stop, step], got " + std::to_string(slice.bounds.size()) + " elements");
+      if (slice.bounds.size() != 3)
+        in_.fail("expected [start, stop, step], got " + std::to_string(slice.bounds.size()) + " elements");
       return slice;
     }
-    case kFloat: return read_float_word();
+    case kFloat:
+      return read_float_word();
     case kComplex: {
       std::vector<double> parts;
-      in_.array([&](size_t) {
-        const Argument part = in_.peek() == Kind::kObject ? read_tagged_argument() : Argument(in_.real());
-        if (part.as<double>() == nullptr) in_.fail("expected a number");
-        parts.push_back(*part.as<double>());
-      }, 2);
+      in_.array(
+          [&](size_t) {
+            const Argument part = in_.peek() == Kind::kObject ? read_tagged_argument() : Argument(in_.real());
+            if (part.as<double>() == nullptr) in_.fail("expected a number");
+            parts.push_back(*part.as<double>());
+          },
+          2);
       if (parts.size() != 2) in_.fail("expected [real, imaginary]");
       return std::complex<double>(parts[0], parts[1]);
     }
-    case kOperator: return OperatorArg{in_.string()};
-    default: return OpaqueArg{in_.string()};
+    case kOperator:
+      return OperatorArg{in_.string()};
+    default:
+      return OpaqueArg{in_.string()};
   }
 }
 
@@ -145,12 +206,16 @@ NodeId JsonReader::read_node_name() {
   const NodeId id = graph_->find(name);
   if (id != kNoNode) return id;
   const std::string_view rest = in_.text().substr(in_.offset());
-  const bool later = rest.find("\"name\":\"" + name + "\"") != std::string_view::npos || rest.find("\"name\": \"" + name + "\"") != std::string_view::npos;
-  if (later) in_.fail("node " + quoted_excerpt(name) + " is read before it is defined; order the nodes so that each reads only earlier ones");
+  const bool later = rest.find("\"name\":\"" + name + "\"") != std::string_view::npos ||
+                     rest.find("\"name\": \"" + name + "\"") != std::string_view::npos;
+  if (later)
+    in_.fail("node " + quoted_excerpt(name) +
+             " is read before it is defined; order the nodes so that each reads only earlier ones");
   std::vector<std::string_view> names;
   for (NodeId n = graph_->first(); n != kNoNode; n = (*graph_)[n].next) names.push_back((*graph_)[n].name);
   const std::string hint = did_you_mean(name, names);
-  in_.fail("unknown node " + quoted_excerpt(name) + (hint.empty() ? "; a node reads only earlier nodes of its own graph" : hint));
+  in_.fail("unknown node " + quoted_excerpt(name) +
+           (hint.empty() ? "; a node reads only earlier nodes of its own graph" : hint));
 }
 
 std::vector<Value> JsonReader::read_values() {
@@ -189,8 +254,10 @@ Value JsonReader::read_value() {
   });
   const bool symbolic_kind = kind == kSymInt || kind == kSymFloat || kind == kSymBool;
   if (kind == kValKeyCount || (has_hint && !symbolic_kind)) {
-    in_.fail("expected null or one of {\"tensor\"}, {\"symint\", \"hint\"}, {\"symfloat\", \"hint\"}, {\"symbool\", \"hint\"}, {\"tuple\"}, {\"list\"}, "
-             "{\"dict\"}, {\"const\"} or {\"opaque\"}");
+    in_.fail(
+        "expected null or one of {\"tensor\"}, {\"symint\", \"hint\"}, {\"symfloat\", \"hint\"}, {\"symbool\", "
+        "\"hint\"}, {\"tuple\"}, {\"list\"}, "
+        "{\"dict\"}, {\"const\"} or {\"opaque\"}");
   }
   if (!symbolic_kind) return out;
   if (kind == kSymFloat) return SymFloatValue{expression, real_hint};
@@ -202,9 +269,12 @@ Value JsonReader::read_value() {
 
 Value JsonReader::read_tagged_value(size_t key) {
   switch (static_cast<ValKey>(key)) {
-    case kValTensor: return read_tensor();
-    case kValTuple: return TupleValue{read_values()};
-    case kValList: return ListValue{read_values()};
+    case kValTensor:
+      return read_tensor();
+    case kValTuple:
+      return TupleValue{read_values()};
+    case kValList:
+      return ListValue{read_values()};
     case kValDict: {
       DictValue dict;
       in_.object([&](std::string_view name) {
@@ -213,8 +283,10 @@ Value JsonReader::read_tagged_value(size_t key) {
       });
       return dict;
     }
-    case kConst: return ConstValue{read_argument()};
-    default: return OpaqueValue{in_.string()};
+    case kConst:
+      return ConstValue{read_argument()};
+    default:
+      return OpaqueValue{in_.string()};
   }
 }
 
@@ -222,20 +294,29 @@ TensorMeta JsonReader::read_tensor() {
   TensorMeta tensor;
   in_.fields(kTensorKeys, kRequiredTensorKeys, [&](size_t key) { read_tensor_field(key, tensor); });
   const bool has_storage = tensor.storage.has_value();
-  if (tensor.stride.has_value() != has_storage || tensor.offset.has_value() != has_storage || tensor.storage_bytes.has_value() != has_storage) {
+  if (tensor.stride.has_value() != has_storage || tensor.offset.has_value() != has_storage ||
+      tensor.storage_bytes.has_value() != has_storage) {
     in_.fail("stride, offset, storage and storage_bytes must be all null (a layout without storage) or all given");
   }
+  if (!is_countable(tensor)) in_.fail("the number of elements doesn't fit 64 bits; correct the shape");
   if (tensor.stride && tensor.stride->size() != tensor.shape.size()) {
-    in_.fail("shape has " + std::to_string(tensor.shape.size()) + " dimensions, but stride has " + std::to_string(tensor.stride->size()));
+    in_.fail("shape has " + std::to_string(tensor.shape.size()) + " dimensions, but stride has " +
+             std::to_string(tensor.stride->size()));
   }
   return tensor;
 }
 
 void JsonReader::read_tensor_field(size_t key, TensorMeta& tensor) {
   switch (static_cast<TensorKey>(key)) {
-    case kTDType: tensor.dtype = read_dtype(); return;
-    case kTDevice: tensor.device = read_device(); return;
-    case kShape: tensor.shape = read_sizes(false); return;
+    case kTDType:
+      tensor.dtype = read_dtype();
+      return;
+    case kTDevice:
+      tensor.device = read_device();
+      return;
+    case kShape:
+      tensor.shape = read_sizes(false);
+      return;
     case kStride:
       if (!in_.take_null()) tensor.stride = read_sizes(true);
       return;
@@ -245,19 +326,26 @@ void JsonReader::read_tensor_field(size_t key, TensorMeta& tensor) {
     case kStorage: {
       if (in_.take_null()) return;
       const int64_t number = in_.integer();
-      if (number < 0 || number > std::numeric_limits<int32_t>::max()) in_.fail("expected a storage number from 0 to 2147483647");
+      if (number < 0 || number > std::numeric_limits<int32_t>::max())
+        in_.fail("expected a storage number from 0 to 2147483647");
       tensor.storage = static_cast<int32_t>(number);
       return;
     }
     case kStorageBytes:
       if (!in_.take_null()) tensor.storage_bytes = read_size(false);
       return;
-    case kRequiresGrad: tensor.requires_grad = in_.boolean(); return;
-    case kTLayout: tensor.layout = read_layout(); return;
+    case kRequiresGrad:
+      tensor.requires_grad = in_.boolean();
+      return;
+    case kTLayout:
+      tensor.layout = read_layout();
+      return;
     case kNumelHint:
       if (!in_.take_null()) in_.integer();  // derived from the shape and the symbols: only its form is checked
       return;
-    default: tensor.subclass = in_.string(); return;
+    default:
+      tensor.subclass = in_.string();
+      return;
   }
 }
 
@@ -335,7 +423,8 @@ const JsonReader::SymText& JsonReader::symbolic(const std::string& text) {
   if (symbols_known_) {
     for (const std::string& symbol : parsed.expr.free_symbols()) {
       if (symbols_->contains(symbol)) continue;
-      in_.fail("expression " + quoted_excerpt(text) + " uses the symbol " + quoted_excerpt(symbol) + ", which \"symbols\" doesn't declare");
+      in_.fail("expression " + quoted_excerpt(text) + " uses the symbol " + quoted_excerpt(symbol) +
+               ", which \"symbols\" doesn't declare");
     }
     parsed.hint = parsed.expr.hint(*symbols_);
   }

@@ -20,12 +20,12 @@ class JsonReader {
   Graph read();
 
  private:
-  struct Scope;        // the graph that is being filled, with user orders to be resolved at its end
-  struct SymText {     // a symbolic expression, parsed once per spelling
+  struct Scope;     // the graph that is being filled, with user orders to be resolved at its end
+  struct SymText {  // a symbolic expression, parsed once per spelling
     SymExpr expr;
     std::optional<int64_t> hint;
   };
-  struct HintCheck {   // made when the symbol table comes after its use
+  struct HintCheck {  // made when the symbol table comes after its use
     std::string path;
     std::string text;
     std::optional<int64_t> hint;
@@ -46,7 +46,8 @@ class JsonReader {
   // json_read_meta.cpp
   NodeMeta read_meta();
   void read_meta_field(size_t key, NodeMeta& meta);
-  void read_policy(size_t key, NodeMeta& meta);
+  void read_special_meta(size_t key, NodeMeta& meta);
+  void read_policy(bool tag, NodeMeta& meta);
   void read_custom(NodeMeta& meta);
   std::vector<std::string> read_strings();
 
@@ -75,7 +76,7 @@ class JsonReader {
   const SymText& symbolic(const std::string& text);
 
   JsonCursor in_;
-  Graph* graph_ = nullptr;             // whose nodes are being read
+  Graph* graph_ = nullptr;                // whose nodes are being read
   const SymbolTable* symbols_ = nullptr;  // of the outermost graph
   bool symbols_known_ = false;
   size_t value_depth_ = 0;

@@ -127,7 +127,9 @@ void JsonWriter::node(const Graph& graph, const Node& node, const std::vector<in
 }
 
 void JsonWriter::users(const Graph& graph, const Node& node, const std::vector<int32_t>& position) {
-  const auto before = [&](NodeId a, NodeId b) { return position[static_cast<size_t>(a)] < position[static_cast<size_t>(b)]; };
+  const auto before = [&](NodeId a, NodeId b) {
+    return position[static_cast<size_t>(a)] < position[static_cast<size_t>(b)];
+  };
   if (std::is_sorted(node.users.begin(), node.users.end(), before)) return;
   out_ += ",\"users\":";
   join(node.users, '[', ']', [&](NodeId id) { string(graph[id].name); });
@@ -142,9 +144,15 @@ void JsonWriter::meta(const Node& node) {
     string(name);
     out_ += ':';
   };
-  const auto text = [&](std::string_view name, std::string_view v) { if (!v.empty()) key(name), string(v); };
-  const auto flag = [&](std::string_view name, bool v) { if (v) key(name), out_ += "true"; };
-  const auto count = [&](std::string_view name, const std::optional<int64_t>& v) { if (v) key(name), integer(*v); };
+  const auto text = [&](std::string_view name, std::string_view v) {
+    if (!v.empty()) key(name), string(v);
+  };
+  const auto flag = [&](std::string_view name, bool v) {
+    if (v) key(name), out_ += "true";
+  };
+  const auto count = [&](std::string_view name, const std::optional<int64_t>& v) {
+    if (v) key(name), integer(*v);
+  };
   text("partitioner_tag", partitioner_tag_name(m.partitioner_tag));
   text("recompute", checkpoint_policy_name(m.recompute));
   count("ac_graph_id", m.ac_graph_id);
@@ -168,7 +176,8 @@ void JsonWriter::meta(const Node& node) {
   }
   if (!m.unbacked_bindings.empty()) {
     key("unbacked_bindings");
-    join(m.unbacked_bindings, '{', '}', [&](const auto& entry) { string(entry.first), out_ += ':', string(entry.second); });
+    join(m.unbacked_bindings, '{', '}',
+         [&](const auto& entry) { string(entry.first), out_ += ':', string(entry.second); });
   }
   flag("tensor_meta", m.tensor_meta);
   count("mutation_region_id", m.mutation_region_id);

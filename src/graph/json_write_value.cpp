@@ -119,7 +119,8 @@ void JsonWriter::value(const Value& val) {
                  [&](const ListValue& v) { key("list"), values(v.items); },
                  [&](const DictValue& v) {
                    key("dict");
-                   join(v.items, '{', '}', [&](const auto& item) { string(item.first), out_ += ':', value(item.second); });
+                   join(v.items, '{', '}',
+                        [&](const auto& item) { string(item.first), out_ += ':', value(item.second); });
                  },
                  [&](const ConstValue& v) { key("const"), argument(v.value); },
                  [&](const OpaqueValue& v) { key("opaque"), string(v.repr); },

@@ -8,7 +8,8 @@
 
 namespace sapwood::graph {
 
-/// Prints a Graph as `sapwood.graph/1`: compact, keys in the order of the format's description, one node per line. One object prints one graph.
+/// Prints a Graph as `sapwood.graph/1`: compact, keys in the order of the format's description, one node per line. One
+/// object prints one graph.
 class JsonWriter {
  public:
   /// `graph` must outlive the writer.

@@ -30,16 +30,19 @@ std::string unpack(std::string_view bytes) {
   size_t pending = 1;
   while (in.pos < in.size || pending != 0) {
     const size_t begin = out.size();
-    if (begin >= kMaxUnpacked) throw_user(kStage, "the zstd data unpacks to more than the 1 GiB that is accepted; split the graph");
+    if (begin >= kMaxUnpacked)
+      throw_user(kStage, "the zstd data unpacks to more than the 1 GiB that is accepted; split the graph");
     out.resize(std::min(begin + std::max(begin, kChunk), kMaxUnpacked));
     ZSTD_outBuffer to{out.data() + begin, out.size() - begin, 0};
     const size_t before = in.pos;
     pending = ZSTD_decompressStream(stream.get(), &to, &in);
     if (ZSTD_isError(pending) != 0) {
-      throw_user(kStage, std::string("the zstd data is damaged (") + ZSTD_getErrorName(pending) + "); copy or compress the file again");
+      throw_user(kStage, std::string("the zstd data is damaged (") + ZSTD_getErrorName(pending) +
+                             "); copy or compress the file again");
     }
     out.resize(begin + to.pos);
-    if (pending != 0 && to.pos == 0 && in.pos == before) throw_user(kStage, "the zstd data ends early; the file is truncated, copy it again");
+    if (pending != 0 && to.pos == 0 && in.pos == before)
+      throw_user(kStage, "the zstd data ends early; the file is truncated, copy it again");
   }
   return out;
 }
@@ -49,7 +52,9 @@ std::string unpack(std::string_view bytes) {
 Graph parse_any(std::string_view bytes) {
   if (bytes.starts_with(kZstdMagic)) return parse_any(std::string_view(unpack(bytes)));
   const size_t first = bytes.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) throw_user(kStage, "the input is empty; expected a graph as JSON (sapwood.graph/1) or as text (graph <name> {...})");
+  if (first == std::string_view::npos)
+    throw_user(kStage,
+               "the input is empty; expected a graph as JSON (sapwood.graph/1) or as text (graph <name> {...})");
   return bytes[first] == '{' ? parse_json(bytes) : parse_text(bytes);
 }
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/error.h"
+
 namespace sapwood::graph {
 
 namespace {
@@ -27,6 +29,25 @@ std::optional<int64_t> constant_extent(const TensorMeta& t) {
   return bytes;
 }
 
+SymExpr symbolic_extent(const TensorMeta& t) {
+  const SymExpr item = dtype_bytes(t.dtype);
+  if (*t.offset == SymExpr(0) && *t.stride == contiguous_strides(t.shape)) return item * t.numel();
+  SymExpr elements = *t.offset + SymExpr(1);
+  for (size_t i = 0; i < t.shape.size(); ++i) elements = elements + (t.shape[i] - SymExpr(1)) * (*t.stride)[i];
+  return item * elements;
+}
+
+/// The result of `compute`, or none if it is too large for an expression.
+template <typename Compute>
+std::optional<SymExpr> attempt(Compute&& compute) {
+  try {
+    return compute();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUser) throw;
+    return std::nullopt;
+  }
+}
+
 const TensorMeta* tuple_element(const Value& val, int64_t index) {
   const std::vector<Value>* items = nullptr;
   if (const auto* tuple = val.as<TupleValue>()) items = &tuple->items;
@@ -46,7 +67,8 @@ const TensorMeta* taken_element(const Graph& graph, const Node& node) {
 
 bool holds_tensor(const Value& val) {
   if (val.as<TensorMeta>() != nullptr) return true;
-  if (const auto* tuple = val.as<TupleValue>()) return std::any_of(tuple->items.begin(), tuple->items.end(), holds_tensor);
+  if (const auto* tuple = val.as<TupleValue>())
+    return std::any_of(tuple->items.begin(), tuple->items.end(), holds_tensor);
   if (const auto* list = val.as<ListValue>()) return std::any_of(list->items.begin(), list->items.end(), holds_tensor);
   return false;
 }
@@ -60,7 +82,7 @@ std::vector<SymExpr> contiguous_strides(const std::vector<SymExpr>& shape) {
     strides[i] = step;
     int64_t product = 0;
     if (!shape[i].is_const() || !step.is_const()) {
-      step = step * shape[i];
+      step = attempt([&] { return step * shape[i]; }).value_or(std::numeric_limits<int64_t>::max());
     } else if (!__builtin_mul_overflow(step.value(), std::max<int64_t>(shape[i].value(), 1), &product)) {
       step = product;
     } else {
@@ -68,6 +90,10 @@ std::vector<SymExpr> contiguous_strides(const std::vector<SymExpr>& shape) {
     }
   }
   return strides;
+}
+
+bool is_countable(const TensorMeta& tensor) {
+  return attempt([&] { return tensor.numel(); }).has_value();
 }
 
 bool has_storage_by_default(Layout layout) { return layout == Layout::kStrided || layout == Layout::kJagged; }
@@ -88,11 +114,7 @@ std::optional<SymExpr> StorageNumbers::default_bytes(const TensorMeta& tensor) c
     const std::optional<int64_t> bytes = constant_extent(tensor);
     return bytes ? std::optional<SymExpr>(*bytes) : std::nullopt;
   }
-  const SymExpr item = dtype_bytes(tensor.dtype);
-  if (*tensor.offset == SymExpr(0) && *tensor.stride == contiguous_strides(tensor.shape)) return item * tensor.numel();
-  SymExpr elements = *tensor.offset + SymExpr(1);
-  for (size_t i = 0; i < tensor.shape.size(); ++i) elements = elements + (tensor.shape[i] - SymExpr(1)) * (*tensor.stride)[i];
-  return item * elements;
+  return attempt([&] { return symbolic_extent(tensor); });
 }
 
 NodeId StorageNumbers::holder(int32_t number) const {

@@ -45,8 +45,8 @@ void TextLexer::fail(size_t offset, std::string_view message) const {
   const std::string lead = from > begin ? "  ..." : "  ";
   const size_t column = 1 + code_points(text_.substr(begin, offset - begin));
   const size_t mark = lead.size() + code_points(text_.substr(from, offset - from));
-  throw_user("parse", std::to_string(line_of(offset)) + ":" + std::to_string(column) + ": " + std::string(message) + "\n" + lead + shown +
-                          (to < end ? "..." : "") + "\n" + std::string(mark, ' ') + "^");
+  throw_user("parse", std::to_string(line_of(offset)) + ":" + std::to_string(column) + ": " + std::string(message) +
+                          "\n" + lead + shown + (to < end ? "..." : "") + "\n" + std::string(mark, ' ') + "^");
 }
 
 void TextLexer::fail_expected(std::string_view what) {
@@ -88,7 +88,8 @@ void TextLexer::read() {
   if (std::string_view("()[]{}<>,:=#@").find(c) == std::string_view::npos) {
     size_t end = pos_ + 1;
     while (end < text_.size() && is_continuation(text_[end])) ++end;
-    fail(pos_, "unexpected character " + quoted_excerpt(text_.substr(pos_, end - pos_)) + "; text that isn't a name belongs in double quotes");
+    fail(pos_, "unexpected character " + quoted_excerpt(text_.substr(pos_, end - pos_)) +
+                   "; text that isn't a name belongs in double quotes");
   }
   token_.kind = TokenKind::kPunct;
   token_.text = text_.substr(pos_++, 1);
@@ -97,11 +98,13 @@ void TextLexer::read() {
 void TextLexer::read_word(TokenKind kind) {
   const size_t begin = pos_;
   while (pos_ < text_.size()) {
-    const bool dot = kind == TokenKind::kWord && text_[pos_] == '.' && pos_ + 1 < text_.size() && is_word_char(text_[pos_ + 1]);
+    const bool dot =
+        kind == TokenKind::kWord && text_[pos_] == '.' && pos_ + 1 < text_.size() && is_word_char(text_[pos_ + 1]);
     if (!dot && !is_word_char(text_[pos_])) break;
     ++pos_;
   }
-  if (pos_ == begin) fail(token_.begin, "expected a node name after \"%\"; a name with other characters is written %\"...\"");
+  if (pos_ == begin)
+    fail(token_.begin, "expected a node name after \"%\"; a name with other characters is written %\"...\"");
   token_.kind = kind;
   token_.text = text_.substr(begin, pos_ - begin);
 }
@@ -122,7 +125,7 @@ void TextLexer::read_number() {
   token_.kind = TokenKind::kNumber;
   token_.text = text_.substr(begin, pos_ - begin);
   const bool glued = pos_ < text_.size() && is_word_char(text_[pos_]);
-  if (glued || !is_word_char(token_.text.back()) ) {
+  if (glued || !is_word_char(token_.text.back())) {
     if (token_.text.back() == '.' && !glued && token_.text.size() > 1) return;  // "3." is a float
     fail(begin, "malformed number " + quoted_excerpt(text_.substr(begin, pos_ - begin + (glued ? 1 : 0))));
   }
@@ -144,7 +147,8 @@ void TextLexer::read_string(TokenKind kind) {
         decoded_ += text_[pos_++];
       }
     }
-    if (pos_ >= text_.size() || text_[pos_] == '\n') fail(begin - 1, "the string isn't closed on its line; end it with \" (a line end inside is \\n)");
+    if (pos_ >= text_.size() || text_[pos_] == '\n')
+      fail(begin - 1, "the string isn't closed on its line; end it with \" (a line end inside is \\n)");
     ++pos_;
     token_.text = decoded_;
   }
@@ -160,7 +164,9 @@ void TextLexer::read_escape(size_t begin) {
     decoded_ += kTo[i];
     return;
   }
-  if (c != 'u') fail(begin, "unknown escape; the escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits");
+  if (c != 'u')
+    fail(begin,
+         "unknown escape; the escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits");
   uint32_t code = read_hex4(begin);
   if (code >= 0xD800 && code <= 0xDFFF) {
     const bool paired = code < 0xDC00 && text_.substr(pos_).starts_with("\\u");

@@ -21,10 +21,11 @@ struct Token {
   size_t begin = 0;       ///< offset in the source
 };
 
-/// Splits the text form of a graph into tokens, one ahead. Blanks, line ends and `//` comments separate tokens and mean nothing else.
+/// Splits the text form of a graph into tokens, one ahead. Blanks, line ends and `//` comments separate tokens and mean
+/// nothing else.
 ///
-/// Errors are user errors "line:column: message", followed by the source line with a mark under the column. Not thread-safe; the text must
-/// outlive the lexer.
+/// Errors are user errors "line:column: message", followed by the source line with a mark under the column. Not
+/// thread-safe; the text must outlive the lexer.
 class TextLexer {
  public:
   explicit TextLexer(std::string_view text) : text_(text) {}
@@ -55,7 +56,8 @@ class TextLexer {
   /// Errors: another token; `after` says where in the grammar ("after the shape").
   void expect(char punct, std::string_view after);
 
-  /// Source text, blanks trimmed, up to a character of `ends` outside parentheses, which isn't consumed. For symbolic expressions and devices.
+  /// Source text, blanks trimmed, up to a character of `ends` outside parentheses, which isn't consumed. For symbolic
+  /// expressions and devices.
   std::string_view raw_until(std::string_view ends);
 
   std::string_view source() const { return text_; }

@@ -11,8 +11,9 @@ namespace sapwood::graph {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kStatements = {"producer",  "num_forward_outputs", "static_lifetime_inputs", "symbol", "op",
-                                                         "attribute", "subgraph",            "return",                 "return_args"};
+constexpr std::array<std::string_view, 9> kStatements = {
+    "producer", "num_forward_outputs", "static_lifetime_inputs", "symbol", "op", "attribute", "subgraph",
+    "return",   "return_args"};
 
 bool same_elements(std::vector<NodeId> a, std::vector<NodeId> b) {
   std::sort(a.begin(), a.end());
@@ -32,7 +33,8 @@ void TextParser::count_item(size_t count) {
 
 Graph TextParser::parse() {
   if (in_.source().size() > kMaxBytes) {
-    throw_user("parse", "the text has " + std::to_string(in_.source().size()) + " bytes, more than the 1 GiB that is accepted; split the graph");
+    throw_user("parse", "the text has " + std::to_string(in_.source().size()) +
+                            " bytes, more than the 1 GiB that is accepted; split the graph");
   }
   Graph graph;
   symbols_ = &graph.symbols;
@@ -154,7 +156,9 @@ void TextParser::parse_attribute(Graph& graph) {
   settled_ = 0;
   if (!in_.take('=')) return;
   in_.expect('[', "to open the values");
+  Graph* nodes = std::exchange(graph_, nullptr);  // constants can't name nodes
   entry->second.values = parse_items(']');
+  graph_ = nodes;
 }
 
 void TextParser::parse_subgraph(Graph& graph) {
@@ -169,9 +173,11 @@ void TextParser::parse_subgraph(Graph& graph) {
 
 void TextParser::check_new_name(const Graph& graph, const Token& token) {
   const NodeId last = graph.last();
-  if (last != kNoNode && graph[last].kind == NodeKind::kOutput) in_.fail(token.begin, "a node after the return; the return must be the last");
+  if (last != kNoNode && graph[last].kind == NodeKind::kOutput)
+    in_.fail(token.begin, "a node after the return; the return must be the last");
   if (graph.find(token.text) == kNoNode) return;
-  in_.fail(token.begin, "the name %" + std::string(token.text) + " is taken by an earlier node; node names must be unique");
+  in_.fail(token.begin,
+           "the name %" + std::string(token.text) + " is taken by an earlier node; node names must be unique");
 }
 
 void TextParser::parse_node(Graph& graph) {
@@ -208,7 +214,8 @@ void TextParser::parse_callee(Node& node) {
   if (in_.take_word("get_attr")) return parse_leaf(node, NodeKind::kGetAttr);
   if (in_.take_word("return")) return parse_return(node, false);
   if (in_.take_word("return_args")) return parse_return(node, true);
-  if (token.kind != TokenKind::kWord && token.kind != TokenKind::kString) in_.fail_expected("an operator, placeholder, get_attr or return");
+  if (token.kind != TokenKind::kWord && token.kind != TokenKind::kString)
+    in_.fail_expected("an operator, placeholder, get_attr or return");
   node.kind = NodeKind::kCallFunction;
   node.target = token.text;
   in_.skip();
@@ -234,10 +241,12 @@ void TextParser::resolve_users(Graph& graph, std::span<const UserOrder> orders) 
     std::vector<NodeId> users;
     for (const std::string& name : order.names) {
       users.push_back(graph.find(name));
-      if (users.back() == kNoNode) in_.fail(order.begin, "unknown node %" + name + " among the users; list the nodes that read this one");
+      if (users.back() == kNoNode)
+        in_.fail(order.begin, "unknown node %" + name + " among the users; list the nodes that read this one");
     }
     if (!same_elements(users, graph[order.node].users)) {
-      in_.fail(order.begin, "expected exactly the nodes that read %" + graph[order.node].name + ", each once; remove users=[...] for graph order");
+      in_.fail(order.begin, "expected exactly the nodes that read %" + graph[order.node].name +
+                                ", each once; remove users=[...] for graph order");
     }
     graph.set_user_order(order.node, std::move(users));
   }

@@ -12,7 +12,8 @@ namespace sapwood::graph {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kFunctions = {"slice", "complex", "device", "sym", "operator", "opaque", "const"};
+constexpr std::array<std::string_view, 7> kFunctions = {"slice",    "complex", "device", "sym",
+                                                        "operator", "opaque",  "const"};
 
 }  // namespace
 
@@ -37,8 +38,10 @@ int64_t TextParser::parse_int() {
   int64_t value = 0;
   const char* last = token.text.data() + token.text.size();
   const auto [end, error] = std::from_chars(token.text.data(), last, value);
-  if (error == std::errc::result_out_of_range) in_.fail(token.begin, "the integer " + quoted_excerpt(token.text, 30) + " doesn't fit 64 bits");
-  if (error != std::errc() || end != last) in_.fail(token.begin, "expected an integer, got " + quoted_excerpt(token.text, 30));
+  if (error == std::errc::result_out_of_range)
+    in_.fail(token.begin, "the integer " + quoted_excerpt(token.text, 30) + " doesn't fit 64 bits");
+  if (error != std::errc() || end != last)
+    in_.fail(token.begin, "expected an integer, got " + quoted_excerpt(token.text, 30));
   in_.skip();
   return value;
 }
@@ -65,7 +68,8 @@ Argument TextParser::parse_number() {
   const auto [end, error] = std::from_chars(token.text.data(), last, value);
   if (error == std::errc::result_out_of_range) {
     value = std::strtod(std::string(token.text).c_str(), nullptr);  // underflow rounds to zero; overflow is an error
-    if (value - value != 0) in_.fail(token.begin, "the number " + quoted_excerpt(token.text, 30) + " is too large; write inf");
+    if (value - value != 0)
+      in_.fail(token.begin, "the number " + quoted_excerpt(token.text, 30) + " is too large; write inf");
   } else if (error != std::errc() || end != last) {
     in_.fail(token.begin, "malformed number " + quoted_excerpt(token.text, 30));
   }
@@ -121,15 +125,19 @@ std::vector<std::pair<std::string, Argument>> TextParser::parse_dict() {
 Argument TextParser::parse_argument() {
   const Token& token = in_.peek();
   switch (token.kind) {
-    case TokenKind::kNode: return Argument::node(parse_node_reference());
-    case TokenKind::kNumber: return parse_number();
-    case TokenKind::kString: return parse_text("a string");
+    case TokenKind::kNode:
+      return Argument::node(parse_node_reference());
+    case TokenKind::kNumber:
+      return parse_number();
+    case TokenKind::kString:
+      return parse_text("a string");
     case TokenKind::kWord: {
       const Token word = token;
       in_.skip();
       return parse_word_argument(word.text, word.begin);
     }
-    default: break;
+    default:
+      break;
   }
   if (in_.take('[')) return ListArg{parse_items(']')};
   if (in_.take('(')) return parse_tuple();
@@ -160,21 +168,24 @@ Argument TextParser::parse_function(std::string_view function, size_t begin) {
   if (function == "device") {
     const std::string name = parse_text("a device in double quotes");
     if (auto device = Device::parse(name)) return *std::move(device);
-    in_.fail(begin, "malformed device " + quoted_excerpt(name) + "; write a type with an optional index, like \"cpu\" or \"cuda:0\"");
+    in_.fail(begin, "malformed device " + quoted_excerpt(name) +
+                        "; write a type with an optional index, like \"cpu\" or \"cuda:0\"");
   }
   if (function == "complex") {
     const double real = parse_real();
     in_.expect(',', "between real and imaginary part");
     return std::complex<double>(real, parse_real());
   }
-  if (function != "slice") in_.fail(begin, "unknown kind of argument " + quoted_excerpt(function) + did_you_mean(function, kFunctions));
+  if (function != "slice")
+    in_.fail(begin, "unknown kind of argument " + quoted_excerpt(function) + did_you_mean(function, kFunctions));
   SliceArg slice;
   while (!in_.at(')')) {
     if (!slice.bounds.empty()) in_.expect(',', "between the bounds");
     count_item(slice.bounds.size());
     slice.bounds.push_back(parse_argument());
   }
-  if (slice.bounds.size() != 3) in_.fail(begin, "expected slice(start, stop, step), got " + std::to_string(slice.bounds.size()) + " bounds");
+  if (slice.bounds.size() != 3)
+    in_.fail(begin, "expected slice(start, stop, step), got " + std::to_string(slice.bounds.size()) + " bounds");
   return slice;
 }
 
@@ -185,9 +196,9 @@ Argument TextParser::parse_constant(std::string_view word, size_t begin) {
   if (graph_ != nullptr && graph_->find(word) != kNoNode) {
     in_.fail(begin, "unknown constant " + quoted_excerpt(word) + "; a node is written %" + std::string(word));
   }
-  if (word == "true" || word == "false") in_.fail(begin, "unknown constant " + quoted_excerpt(word) + "; write True or False");
-  const size_t dot = word.rfind('.');
-  in_.fail(begin, unknown_dtype(dot == std::string_view::npos ? word : word.substr(dot + 1)) + " (a string is written in double quotes)");
+  if (word == "true" || word == "false")
+    in_.fail(begin, "unknown constant " + quoted_excerpt(word) + "; write True or False");
+  in_.fail(begin, unknown_dtype(word) + " (a string is written in double quotes)");
 }
 
 void TextParser::parse_call_arguments(Node& node) {
@@ -205,7 +216,8 @@ void TextParser::parse_call_arguments(Node& node) {
       }
       node.kwargs.emplace_back(text, parse_argument());
     } else {
-      if (!node.kwargs.empty()) in_.fail(token.begin, "a positional argument after a named one; write it before, or name it");
+      if (!node.kwargs.empty())
+        in_.fail(token.begin, "a positional argument after a named one; write it before, or name it");
       if (token.kind == TokenKind::kString) {
         node.args.emplace_back(text);
       } else {
@@ -231,19 +243,25 @@ void TextParser::fail_unknown_node(const std::string& name, size_t begin) {
   if (graph_ == nullptr) in_.fail(begin, "a node can't be named here");
   if (name == node_name_) in_.fail(begin, "%" + name + " reads itself; a node reads only earlier nodes");
   const std::string_view source = in_.source();
-  for (size_t at = source.find("%" + name, begin + 1); at != std::string_view::npos; at = source.find("%" + name, at + 1)) {
+  for (size_t at = source.find("%" + name, begin + 1); at != std::string_view::npos;
+       at = source.find("%" + name, at + 1)) {
     const size_t line = source.rfind('\n', at);
-    const bool starts_line = line == std::string_view::npos || source.substr(line + 1, at - line - 1).find_first_not_of(" \t") == std::string_view::npos;
+    const bool starts_line = line == std::string_view::npos ||
+                             source.substr(line + 1, at - line - 1).find_first_not_of(" \t") == std::string_view::npos;
     const size_t end = at + 1 + name.size();
     const size_t next = source.find_first_not_of(" \t", end);
     const bool whole = end >= source.size() || !is_word_char(source[end]);
-    if (!starts_line || !whole || next == std::string_view::npos || (source[next] != ':' && source[next] != '=')) continue;
-    in_.fail(begin, "%" + name + " is used before it is defined at line " + std::to_string(in_.line_of(at)) + "; move that line up");
+    if (!starts_line || !whole || next == std::string_view::npos || (source[next] != ':' && source[next] != '='))
+      continue;
+    in_.fail(begin, "%" + name + " is used before it is defined at line " + std::to_string(in_.line_of(at)) +
+                        "; move that line up");
   }
   std::vector<std::string_view> names;
   for (NodeId n = graph_->first(); n != kNoNode; n = (*graph_)[n].next) names.push_back((*graph_)[n].name);
   const std::string_view nearest = nearest_name(name, names);
-  in_.fail(begin, "%" + name + " is not defined" + (nearest.empty() ? "; a node reads only earlier nodes of its own graph" : "; did you mean %" + std::string(nearest) + "?"));
+  in_.fail(begin, "%" + name + " is not defined" +
+                      (nearest.empty() ? "; a node reads only earlier nodes of its own graph"
+                                       : "; did you mean %" + std::string(nearest) + "?"));
 }
 
 }  // namespace sapwood::graph

@@ -12,7 +12,7 @@ namespace {
 
 struct Flag {
   std::string_view name;
-  bool NodeMeta::*field;
+  bool NodeMeta::* field;
 };
 constexpr std::array<Flag, 8> kFlags = {{{"has_backward_hook", &NodeMeta::has_backward_hook},
                                          {"autograd_backward", &NodeMeta::autograd_backward},
@@ -23,11 +23,31 @@ constexpr std::array<Flag, 8> kFlags = {{{"has_backward_hook", &NodeMeta::has_ba
                                          {"impure", &NodeMeta::impure},
                                          {"tensor_meta", &NodeMeta::tensor_meta}}};
 
-constexpr std::array<std::string_view, 25> kFacts = {
-    "has_backward_hook", "autograd_backward", "saved_tensor_with_no_vc_check", "saved_for_quantization", "is_gradient_acc",
-    "is_functional_regenerated", "impure", "tensor_meta", "partitioner_tag", "recompute", "ac_graph_id", "memory_budget", "region_memory_budget",
-    "quantization_tag", "mutation_region_id", "flops", "seq_nr", "users", "custom", "unbacked_bindings", "hop", "desc", "original_aten", "nn_module",
-    "stack_trace"};
+constexpr std::array<std::string_view, 25> kFacts = {"has_backward_hook",
+                                                     "autograd_backward",
+                                                     "saved_tensor_with_no_vc_check",
+                                                     "saved_for_quantization",
+                                                     "is_gradient_acc",
+                                                     "is_functional_regenerated",
+                                                     "impure",
+                                                     "tensor_meta",
+                                                     "partitioner_tag",
+                                                     "recompute",
+                                                     "ac_graph_id",
+                                                     "memory_budget",
+                                                     "region_memory_budget",
+                                                     "quantization_tag",
+                                                     "mutation_region_id",
+                                                     "flops",
+                                                     "seq_nr",
+                                                     "users",
+                                                     "custom",
+                                                     "unbacked_bindings",
+                                                     "hop",
+                                                     "desc",
+                                                     "original_aten",
+                                                     "nn_module",
+                                                     "stack_trace"};
 
 }  // namespace
 
@@ -125,7 +145,8 @@ bool TextParser::parse_text_fact(NodeMeta& meta, std::string_view key) {
 void TextParser::parse_policy(NodeMeta& meta, bool tag) {
   const size_t begin = in_.peek().begin;
   const std::string name = parse_word_or_string("a name");
-  if (tag ? partitioner_tag_from_name(name, meta.partitioner_tag) : checkpoint_policy_from_name(name, meta.recompute)) return;
+  if (tag ? partitioner_tag_from_name(name, meta.partitioner_tag) : checkpoint_policy_from_name(name, meta.recompute))
+    return;
   in_.fail(begin, (tag ? "unknown tag " : "unknown checkpoint policy ") + quoted_excerpt(name) + "; expected one of " +
                       (tag ? partitioner_tag_names() : checkpoint_policy_names()));
 }

@@ -12,8 +12,8 @@ namespace sapwood::graph {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kDetails = {"layout", "device", "subclass", "requires_grad", "stride", "offset", "storage", "alias",
-                                                      "storage_bytes"};
+constexpr std::array<std::string_view, 9> kDetails = {"layout", "device",  "subclass", "requires_grad", "stride",
+                                                      "offset", "storage", "alias",    "storage_bytes"};
 
 }  // namespace
 
@@ -22,7 +22,8 @@ Value TextParser::parse_value() {
   if (in_.take('[')) return ListValue{parse_values(']')};
   if (in_.take('{')) return parse_dict_value();
   if (in_.take_word("None")) return NoneValue{};
-  if (in_.peek().kind != TokenKind::kWord) in_.fail_expected("a type, like float32[2, 3], (float32[2], None) or symint(s0)");
+  if (in_.peek().kind != TokenKind::kWord)
+    in_.fail_expected("a type, like float32[2, 3], (float32[2], None) or symint(s0)");
   return parse_word_value();
 }
 
@@ -82,15 +83,13 @@ TensorMeta TextParser::parse_tensor() {
   const Token token = in_.peek();
   if (token.kind != TokenKind::kWord) in_.fail_expected("a tensor type, like float32[2, 3]");
   const auto dtype = dtype_from_name(token.text);
-  if (!dtype) {
-    const size_t dot = token.text.rfind('.');
-    in_.fail(token.begin, unknown_dtype(dot == std::string_view::npos ? token.text : token.text.substr(dot + 1)));
-  }
+  if (!dtype) in_.fail(token.begin, unknown_dtype(token.text));
   in_.skip();
   TensorMeta tensor;
   tensor.dtype = *dtype;
   in_.expect('[', "after the dtype, to open the shape");
   tensor.shape = parse_sizes(']');
+  if (!is_countable(tensor)) in_.fail(token.begin, "the number of elements doesn't fit 64 bits; correct the shape");
   OpenTensor open;
   open.begin = token.begin;
   open.stride = !in_.take('{');
@@ -111,14 +110,16 @@ TensorMeta TextParser::parse_tensor() {
 void TextParser::parse_details(TensorMeta& tensor, OpenTensor& open) {
   while (!in_.take('>')) {
     const Token token = in_.peek();
-    if (token.kind != TokenKind::kWord) in_.fail_expected("a detail of the tensor, like requires_grad or device=cuda:0");
+    if (token.kind != TokenKind::kWord)
+      in_.fail_expected("a detail of the tensor, like requires_grad or device=cuda:0");
     const std::string key(token.text);
     in_.skip();
     if (key == "requires_grad") {
       tensor.requires_grad = true;
     } else {
       const bool known = std::find(kDetails.begin(), kDetails.end(), key) != kDetails.end();
-      if (!known) in_.fail(token.begin, "unknown detail of a tensor " + quoted_excerpt(key) + did_you_mean(key, kDetails));
+      if (!known)
+        in_.fail(token.begin, "unknown detail of a tensor " + quoted_excerpt(key) + did_you_mean(key, kDetails));
       in_.expect('=', "after " + key);
       parse_detail(key, tensor, open);
     }
@@ -141,7 +142,9 @@ void TextParser::parse_detail(std::string_view key, TensorMeta& tensor, OpenTens
   } else if (key == "device") {
     const std::string_view name = in_.raw_until(",>");
     auto device = Device::parse(name);
-    if (!device) in_.fail(begin, "malformed device " + quoted_excerpt(name) + "; write a type with an optional index, like cpu or cuda:0");
+    if (!device)
+      in_.fail(begin, "malformed device " + quoted_excerpt(name) +
+                          "; write a type with an optional index, like cpu or cuda:0");
     tensor.device = *std::move(device);
   } else if (key == "subclass") {
     tensor.subclass = parse_word_or_string("the name of the subclass");
@@ -166,7 +169,8 @@ void TextParser::parse_storage(TensorMeta& tensor) {
   if (in_.take_word("none")) return;
   const size_t begin = in_.peek().begin;
   const int64_t number = parse_int();
-  if (number < 0 || number > std::numeric_limits<int32_t>::max()) in_.fail(begin, "expected a storage number from 0 to 2147483647");
+  if (number < 0 || number > std::numeric_limits<int32_t>::max())
+    in_.fail(begin, "expected a storage number from 0 to 2147483647");
   tensor.storage = static_cast<int32_t>(number);
 }
 
@@ -175,7 +179,8 @@ void TextParser::parse_alias(TensorMeta& tensor) {
   const size_t begin = in_.peek().begin;
   const NodeId id = parse_node_reference();
   const TensorMeta* base = (*graph_)[id].tensor();
-  if (base == nullptr || !base->storage) in_.fail(begin, "%" + (*graph_)[id].name + " is not a tensor with a storage; write storage=<number>");
+  if (base == nullptr || !base->storage)
+    in_.fail(begin, "%" + (*graph_)[id].name + " is not a tensor with a storage; write storage=<number>");
   tensor.storage = base->storage;
 }
 
@@ -215,7 +220,8 @@ SymExpr TextParser::expression(std::string_view text, size_t begin) {
   for (const std::string& symbol : expr.free_symbols()) {
     if (symbols_->contains(symbol)) continue;
     const std::string hint = did_you_mean(symbol, declared);
-    in_.fail(begin, "the symbol " + quoted_excerpt(symbol) + " is not declared" + (hint.empty() ? "; add \"symbol " + symbol + " = <hint>\" above" : hint));
+    in_.fail(begin, "the symbol " + quoted_excerpt(symbol) + " is not declared" +
+                        (hint.empty() ? "; add \"symbol " + symbol + " = <hint>\" above" : hint));
   }
   expressions_.emplace(std::string(text), expr);
   return expr;
@@ -238,7 +244,8 @@ void TextParser::settle_tensor(const Node* node, TensorMeta& tensor, bool whole)
   if (open.number) tensor.storage = whole ? storages_.default_number(*graph_, *node, tensor) : storages_.next();
   if (open.bytes && tensor.storage) {
     tensor.storage_bytes = storages_.default_bytes(tensor);
-    if (!tensor.storage_bytes) in_.fail(open.begin, "the bytes of the storage don't follow from this type; add <storage_bytes=...>");
+    if (!tensor.storage_bytes)
+      in_.fail(open.begin, "the bytes of the storage don't follow from this type; add <storage_bytes=...>");
   }
   storages_.record(tensor, kNoNode);
 }

@@ -21,7 +21,8 @@ class TextParser {
   Graph parse();
 
  private:
-  static constexpr size_t kMaxDepth = 256;
+  static constexpr size_t kMaxDepth =
+      600;  // more than the JSON form takes, so that whatever was read can be printed and read
   static constexpr size_t kMaxItems = size_t{1} << 20;
   static constexpr size_t kMaxBytes = size_t{1} << 30;
 
@@ -100,15 +101,15 @@ class TextParser {
   void count_item(size_t count);
 
   TextLexer in_;
-  Graph* graph_ = nullptr;                 // whose nodes are being read
-  const SymbolTable* symbols_ = nullptr;   // of the outermost graph
+  Graph* graph_ = nullptr;                // whose nodes are being read
+  const SymbolTable* symbols_ = nullptr;  // of the outermost graph
   StorageNumbers storages_;
-  std::vector<OpenTensor> open_;           // of the node being read, in the order of the text
+  std::vector<OpenTensor> open_;  // of the node being read, in the order of the text
   size_t settled_ = 0;
   std::vector<UserOrder>* orders_ = nullptr;
   std::unordered_map<std::string, SymExpr> expressions_;
-  std::string node_name_;                  // of the node being read
-  bool has_tensor_meta_ = false;           // the node's text says so
+  std::string node_name_;         // of the node being read
+  bool has_tensor_meta_ = false;  // the node's text says so
   size_t depth_ = 0;
 };
 

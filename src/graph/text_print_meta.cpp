@@ -36,7 +36,8 @@ void TextPrinter::meta(const Node& node) {
   const size_t begin = out_.size();
   meta_policies(node.meta);
   users(node);
-  if (node.meta.tensor_meta != has_tensor(node.val)) key(node.meta.tensor_meta ? "tensor_meta=true" : "tensor_meta=false");
+  if (node.meta.tensor_meta != has_tensor(node.val))
+    key(node.meta.tensor_meta ? "tensor_meta=true" : "tensor_meta=false");
   meta_texts(node.meta);
   if (out_.size() == begin) out_.resize(before);
 }
@@ -94,7 +95,9 @@ void TextPrinter::meta_texts(const NodeMeta& m) {
 }
 
 void TextPrinter::users(const Node& node) {
-  const auto before = [&](NodeId a, NodeId b) { return position_[static_cast<size_t>(a)] < position_[static_cast<size_t>(b)]; };
+  const auto before = [&](NodeId a, NodeId b) {
+    return position_[static_cast<size_t>(a)] < position_[static_cast<size_t>(b)];
+  };
   if (std::is_sorted(node.users.begin(), node.users.end(), before)) return;
   key("users=[");
   join(node.users, [&](NodeId id) { node_name(id); });

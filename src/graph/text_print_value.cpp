@@ -175,7 +175,8 @@ void TextPrinter::detail(std::string_view name) {
   out_ += name;
 }
 
-void TextPrinter::optional_size(std::string_view name, const std::optional<SymExpr>& value, const std::optional<SymExpr>& usual) {
+void TextPrinter::optional_size(std::string_view name, const std::optional<SymExpr>& value,
+                                const std::optional<SymExpr>& usual) {
   if (value == usual) return;
   detail(name);
   value ? size(*value) : void(out_ += "none");
@@ -208,7 +209,8 @@ void TextPrinter::storage_details(const TensorMeta& tensor, bool whole) {
   optional_size("offset=", tensor.offset, stored ? std::optional<SymExpr>(0) : std::nullopt);
   if (!tensor.storage) {
     if (stored) detail("storage=none");
-  } else if (!stored || *tensor.storage != (whole ? storages_.default_number(*graph_, *node_, tensor) : storages_.next())) {
+  } else if (!stored ||
+             *tensor.storage != (whole ? storages_.default_number(*graph_, *node_, tensor) : storages_.next())) {
     const NodeId holder = graph_ != nullptr ? storages_.holder(*tensor.storage) : kNoNode;
     if (holder != kNoNode) {
       detail("alias="), node_name(holder);

@@ -5,9 +5,12 @@
 namespace sapwood::graph {
 
 /// Whether the text form takes `c` as part of a bare word after its first character, dots aside.
-constexpr bool is_word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+constexpr bool is_word_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
-/// A bare word of the text form: identifiers and numbers joined by dots, the first an identifier ("aten.mm.default", "net.0").
+/// A bare word of the text form: identifiers and numbers joined by dots, the first an identifier ("aten.mm.default",
+/// "net.0").
 constexpr bool is_word(std::string_view text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9') || text.back() == '.') return false;
   bool after_dot = true;
@@ -28,8 +31,8 @@ constexpr bool is_bare_name(std::string_view text) {
 
 /// Words that begin a line of the text form which isn't a node.
 constexpr bool is_statement(std::string_view text) {
-  return text == "producer" || text == "num_forward_outputs" || text == "static_lifetime_inputs" || text == "symbol" || text == "op" ||
-         text == "attribute" || text == "subgraph" || text == "return" || text == "return_args";
+  return text == "producer" || text == "num_forward_outputs" || text == "static_lifetime_inputs" || text == "symbol" ||
+         text == "op" || text == "attribute" || text == "subgraph" || text == "return" || text == "return_args";
 }
 
 /// Words that begin something else than a call: an operator with such a name is written in quotes.

@@ -9,7 +9,10 @@ size_t sequence_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : (lead >> 4U) == 0xE ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+  const size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                        : (lead >> 4U) == 0xE          ? 3
+                        : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                       : 0;
   if (length == 0 || text.size() < length) return 0;
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0U) != 0x80) return 0;

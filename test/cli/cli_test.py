@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Tests of the command line: output, exit status and messages of the built program, and the golden texts.
+
+    cli_test.py PROGRAM [unittest arguments]      SAPWOOD_UPDATE_GOLDEN=1 writes the golden texts anew
+"""
+
+import json
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CORPUS = ROOT / "test" / "data" / "corpus"
+GOLDEN = ROOT / "test" / "golden"
+PROGRAM = None
+
+HAND = """graph hand {
+  %a : float32[2, 3] = placeholder
+  %s = aten.sin.default(%a)
+  return (%s)
+}
+"""
+UNSOUND = """graph unsound {
+  %s = aten.sin.default()
+  %a : float32[2, 3] = placeholder
+  return (%s)
+}
+"""
+RUNNABLE = """graph runnable {
+  %a : float32[2, 3] = placeholder
+  %s : float32[2, 3] = aten.sin.default(%a)
+  return (%s, None)
+}
+"""
+
+
+def sapwood(*arguments, text=""):
+    """(exit status, standard output, standard error) of one run."""
+    done = subprocess.run([PROGRAM, *map(str, arguments)], input=text, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def corpus(model):
+    return CORPUS / model / "graph.json.zst"
+
+
+class Program(unittest.TestCase):
+    def test_version_and_help(self):
+        status, out, _ = sapwood("--version")
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"^sapwood \d+\.\d+\.\d+\n$")
+        for arguments in (["--help"], ["print", "--help"], ["verify", "--help"], ["partition", "--help"], ["run", "--help"]):
+            status, out, _ = sapwood(*arguments)
+            self.assertEqual(status, 0)
+            self.assertIn("Usage", out)
+
+    def test_wrong_usage_is_status_2(self):
+        for arguments in ([], ["pritn"], ["print", "--jsno"], ["print", "--json", "--dot"], ["partition", "--method", "best"],
+                          ["run", "--seed", "many"]):
+            status, out, err = sapwood(*arguments)
+            self.assertEqual(status, 2, arguments)
+            self.assertEqual(out, "")
+            self.assertIn("--help", err)
+
+    def test_a_missing_file_is_status_1_and_named(self):
+        status, out, err = sapwood("print", "/nowhere/graph.json")
+        self.assertEqual((status, out), (1, ""))
+        self.assertTrue(err.startswith("sapwood: "), err)
+        self.assertIn("/nowhere/graph.json", err)
+        self.assertEqual(err.count("\n"), 1)
+
+    def test_a_wrong_graph_is_status_1_with_place_and_remedy(self):
+        status, _, err = sapwood("print", "-", text="graph g {\n  %a : flaot32[2] = placeholder\n}\n")
+        self.assertEqual(status, 1)
+        self.assertEqual(err, 'sapwood: standard input: 2:8: unknown dtype "flaot32"; did you mean "float32"?\n'
+                              "    %a : flaot32[2] = placeholder\n         ^\n")
+        status, _, err = sapwood("print", "-", text='{"format":"sapwood.graph/9"}')
+        self.assertEqual(status, 1)
+        self.assertEqual(err, 'sapwood: standard input: format: expected "sapwood.graph/1", got "sapwood.graph/9"; '
+                              "write the graph again in this format\n")
+
+
+class Print(unittest.TestCase):
+    def test_text_to_json_and_back(self):
+        status, text, _ = sapwood("print", corpus("gcn"))
+        self.assertEqual(status, 0)
+        status, form, _ = sapwood("print", "--json", "-", text=text)
+        self.assertEqual(status, 0)
+        self.assertEqual(json.loads(form)["format"], "sapwood.graph/1")
+        self.assertEqual(sapwood("print", "-", text=form), (0, text, ""))
+
+    def test_output_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "out.txt"
+            self.assertEqual(sapwood("print", "-", "-o", path, text=HAND), (0, "", ""))
+            self.assertEqual(path.read_text(), HAND)
+            status, _, err = sapwood("print", "-", "-o", pathlib.Path(folder) / "no" / "out.txt", text=HAND)
+            self.assertEqual(status, 1)
+            self.assertIn("out.txt", err)
+
+    def test_diagram(self):
+        status, out, _ = sapwood("print", "--dot", "-", text=HAND)
+        self.assertEqual(status, 0)
+        self.assertTrue(out.startswith('digraph "hand" {\n'))
+        self.assertIn('n1 [label="s\\naten.sin.default"', out)
+        self.assertIn("  n0 -> n1;\n", out)
+        self.assertIn("  n1 -> n2;\n", out)
+
+
+class Verify(unittest.TestCase):
+    def test_a_sound_graph(self):
+        self.assertEqual(sapwood("verify", corpus("mlp")), (0, "mlp: sound, 48 nodes\n", ""))
+        self.assertEqual(sapwood("verify", "--json", corpus("mlp")), (0, "[]\n", ""))
+
+    def test_an_unsound_graph_is_status_1(self):
+        status, out, _ = sapwood("verify", "-", text=UNSOUND)
+        self.assertEqual(status, 1)
+        self.assertIn("placeholder", out)
+        self.assertRegex(out, r"unsound: \d+ violations?\n$")
+        status, out, _ = sapwood("verify", "--json", "-", text=UNSOUND)
+        self.assertEqual(status, 1)
+        violations = json.loads(out)
+        self.assertIn("a", [v["node"] for v in violations])
+        self.assertTrue(all(v["rule"] and v["message"] for v in violations))
+
+
+class Partition(unittest.TestCase):
+    def test_default_saves_more_than_the_minimum_cut(self):
+        saved = {}
+        for method in ("default", "min-cut"):
+            status, out, err = sapwood("partition", "--json", "--method", method, corpus("mlp"))
+            self.assertEqual((status, err), (0, ""))
+            plan = json.loads(out)
+            self.assertEqual(plan["method"], method)
+            self.assertEqual(plan["forward"]["format"], "sapwood.graph/1")
+            self.assertTrue(all(v["reason"] for v in plan["saved"]))
+            saved[method] = plan["saved_bytes"]
+        self.assertGreater(saved["default"], 0)
+        self.assertLessEqual(saved["min-cut"], saved["default"])
+
+    def test_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, out, _ = sapwood("partition", corpus("mlp"), "-o", pathlib.Path(folder) / "new")
+            self.assertEqual(status, 0)
+            self.assertIn("saved", out)
+            self.assertIn("why", out)
+            files = sorted(p.name for p in (pathlib.Path(folder) / "new").iterdir())
+            self.assertEqual(files, ["backward.txt", "forward.txt", "plan.txt"])
+            for name in ("forward.txt", "backward.txt"):
+                self.assertEqual(sapwood("verify", pathlib.Path(folder) / "new" / name)[0], 0)
+
+    def test_switches_change_the_decision(self):
+        base = sapwood("partition", corpus("mlp"))[1]
+        changed = [sapwood("partition", corpus("mlp"), flag) for flag in ("--aggressive", "--recompute-views", "--no-ban-reductions", "--only-free")]
+        self.assertTrue(all(status == 0 for status, _, _ in changed))
+        self.assertTrue(any(out != base for _, out, _ in changed))
+
+
+class Run(unittest.TestCase):
+    def test_random_inputs_are_those_of_the_seed(self):
+        status, first, err = sapwood("run", "--seed", 7, "--json", "-", text=RUNNABLE)
+        self.assertEqual((status, err), (0, ""))
+        outputs = json.loads(first)
+        self.assertEqual(outputs[0]["name"], "s")
+        self.assertEqual((outputs[0]["dtype"], outputs[0]["shape"]), ("float32", [2, 3]))
+        self.assertLessEqual(outputs[0]["min"], outputs[0]["mean"])
+        self.assertLessEqual(outputs[0]["mean"], outputs[0]["max"])
+        self.assertIsNone(outputs[1]["value"])
+        self.assertEqual(sapwood("run", "--seed", 7, "--json", "-", text=RUNNABLE)[1], first)
+        self.assertNotEqual(sapwood("run", "--seed", 8, "--json", "-", text=RUNNABLE)[1], first)
+
+    def test_outputs_of_one_run_are_inputs_of_another(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "values.pt"
+            text = RUNNABLE.replace("(%s, None)", "(%s)")
+            self.assertEqual(sapwood("run", "--outputs", path, "-", text=text)[0], 0)
+            status, out, err = sapwood("run", "--inputs", path, "-", text=text)
+            self.assertEqual((status, err), (0, ""))
+            self.assertRegex(out, r"^s: float32\[2, 3\]  mean \S+  min \S+  max \S+  hash [0-9a-f]{16}\n$")
+
+    def test_wrong_inputs_are_status_1(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "values.pt"
+            path.write_bytes(pickle.dumps(["not", "tensors"])[:10])
+            status, _, err = sapwood("run", "--inputs", path, "-", text=RUNNABLE)
+            self.assertEqual(status, 1)
+            self.assertIn("values.pt: not a file that torch.save wrote", err)
+
+
+class Golden(unittest.TestCase):
+    """Each file: a line "// arguments", then what the program prints for them. "corpus/<model>" is a graph of the corpus."""
+
+    def test_golden(self):
+        files = sorted(GOLDEN.glob("print/*.txt"))
+        self.assertGreaterEqual(len(files), 4)
+        for path in files:
+            header, _, expected = path.read_text().partition("\n")
+            words = header.removeprefix("// ").split()
+            arguments = [corpus(w.removeprefix("corpus/")) if w.startswith("corpus/") else w for w in words]
+            with self.subTest(path.name):
+                status, out, err = sapwood(*arguments)
+                self.assertEqual((status, err), (0, ""))
+                if os.environ.get("SAPWOOD_UPDATE_GOLDEN"):
+                    path.write_text(header + "\n" + out)
+                else:
+                    self.assertEqual(out, expected)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()
