@@ -75,7 +75,7 @@ setup_python() {
     python3 -m venv "$kVenv" || fail "python3 -m venv $kVenv failed; on Debian it needs the package python3-venv."
   fi
   echo "setup: installing ${wanted[*]} into $kVenv (libtorch is large: this takes a while)"
-  "$kVenv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check "${wanted[@]}" ||
+  "$kVenv/bin/python" -m pip install --quiet --no-input --no-compile --disable-pip-version-check "${wanted[@]}" ||
     fail "pip could not install ${wanted[*]}." \
          "Is a Python package index reachable? pip's own settings (PIP_INDEX_URL, PIP_FIND_LINKS, pip.conf) are respected;" \
          "a CPU wheel of torch $kTorch is enough."
