@@ -17,7 +17,8 @@ namespace sapwood {
 
 struct CompileOptions {
   Partitioner partitioner = Partitioner::kAuto;
-  /// The module whose training flags decide which code runs (train() / eval()); null: the function must not depend on any.
+  /// The module whose training flags decide which code runs (train() / eval()); null: the function must not depend on
+  /// any.
   torch::nn::Module* module = nullptr;
   /// How many different signatures are compiled; later ones run eagerly, with one warning.
   int64_t max_signatures = 16;
@@ -25,15 +26,18 @@ struct CompileOptions {
   std::function<void(std::string_view)> log;
 };
 
-/// A compiled differentiable function for an existing loop: call it, then `loss.backward()` and `optimizer.step()` as before.
+/// A compiled differentiable function for an existing loop: call it, then `loss.backward()` and `optimizer.step()` as
+/// before.
 ///
-/// The first call with a new signature runs `fn` once while recording forward and backward, cuts the graph, and compares what the two halves compute
-/// with what eager computed; only then are they used. Later calls run the compiled forward; its backward runs when autograd asks. Parameters that `fn`
-/// reads are found by recording and get their gradients as usual. Buffers that `fn` writes (batch norm statistics) are written.
-/// What can't be compiled runs eagerly, differentiably, and says why once.
+/// The first call with a new signature runs `fn` once while recording forward and backward, cuts the graph, and
+/// compares what the two halves compute with what eager computed; only then are they used. Later calls run the compiled
+/// forward; its backward runs when autograd asks. Parameters that `fn` reads are found by recording and get their
+/// gradients as usual. Buffers that `fn` writes (batch norm statistics) are written. What can't be compiled runs
+/// eagerly, differentiably, and says why once.
 ///
-/// Not differentiable twice. Values that `fn` takes from the host (a captured number) are fixed at capture. Threads: calls of one object wait for
-/// each other; backward may run on any thread. Copies share the compiled code. The tensors that `fn` captured must stay what they are.
+/// Not differentiable twice. Values that `fn` takes from the host (a captured number) are fixed at capture. Threads:
+/// calls of one object wait for each other; backward may run on any thread. Copies share the compiled code. The tensors
+/// that `fn` captured must stay what they are.
 class CompiledFunction {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -66,7 +70,9 @@ CompiledFunction compile(Fn fn, CompileOptions options = {}) {
   } else {
     constexpr size_t n = detail::arity<Fn>();
     return CompiledFunction(
-        [fn = std::move(fn)](const CompiledFunction::Tensors& in) mutable { return detail::call(fn, in, std::make_index_sequence<n>{}); },
+        [fn = std::move(fn)](const CompiledFunction::Tensors& in) mutable {
+          return detail::call(fn, in, std::make_index_sequence<n>{});
+        },
         std::move(options));
   }
 }

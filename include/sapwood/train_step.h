@@ -27,14 +27,16 @@ enum class Partitioner : uint8_t {
 
 struct TrainStepOptions {
   Partitioner partitioner = Partitioner::kAuto;
-  /// Leave the gradients in `.grad` after the step, as eager does. By default they are never materialised: `.grad` stays undefined.
+  /// Leave the gradients in `.grad` after the step, as eager does. By default they are never materialised: `.grad`
+  /// stays undefined.
   bool keep_grads = false;
   /// Update the parameters on every n-th call; the calls before only add to `.grad`.
   int64_t accumulation_steps = 1;
   /// As torch::nn::utils::clip_grad_norm_(parameters, max_grad_norm, clip_norm_type) between backward and update.
   std::optional<double> max_grad_norm;
   double clip_norm_type = 2.0;
-  /// Compare a replay with an eager run of the same step: 0 the first replay of each signature, N > 0 that and every N-th after it, -1 never.
+  /// Compare a replay with an eager run of the same step: 0 the first replay of each signature, N > 0 that and every
+  /// N-th after it, -1 never.
   int64_t check_every = 0;
   /// How many different signatures are compiled; later ones run eagerly, with one warning.
   int64_t max_signatures = 16;
@@ -44,16 +46,17 @@ struct TrainStepOptions {
 
 /// Compiles a training step: forward, loss, backward and optimizer update as one graph.
 ///
-/// The first call with a new signature runs the step eagerly while recording it (it counts as a real step); later calls replay. A
-/// step that can't be compiled runs eagerly, gives the same results and says why once (through `log` and in `report()`).
-/// Results equal eager LibTorch: bit for bit with one intra-op thread.
+/// The first call with a new signature runs the step eagerly while recording it (it counts as a real step); later calls
+/// replay. A step that can't be compiled runs eagerly, gives the same results and says why once (through `log` and in
+/// `report()`). Results equal eager LibTorch: bit for bit with one intra-op thread.
 ///
-/// The module and the optimizer stay owned by the caller and must outlive this object; optimizer options (learning rate) and state are read from and
-/// written to the optimizer on every call, so schedulers and torch::save work. A call is: gradients to none, `loss_fn`, `backward()`, `step()`.
+/// The module and the optimizer stay owned by the caller and must outlive this object; optimizer options (learning
+/// rate) and state are read from and written to the optimizer on every call, so schedulers and torch::save work. A call
+/// is: gradients to none, `loss_fn`, `backward()`, `step()`.
 ///
-/// Threads: one call at a time per TrainStep (concurrent calls wait for each other); different TrainSteps are independent.
-/// Errors: an exception of `loss_fn` passes through unchanged. A loss that isn't a scalar or needs no gradient, an undefined input, or an
-/// optimizer that shares no parameter with the module throws sapwood::Error.
+/// Threads: one call at a time per TrainStep (concurrent calls wait for each other); different TrainSteps are
+/// independent. Errors: an exception of `loss_fn` passes through unchanged. A loss that isn't a scalar or needs no
+/// gradient, an undefined input, or an optimizer that shares no parameter with the module throws sapwood::Error.
 class TrainStep {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -79,7 +82,8 @@ class TrainStep {
 
  private:
   struct Impl;
-  void init(torch::nn::Module& module, torch::optim::Optimizer& optimizer, StepFn fn, TrainStepOptions options, size_t arity);
+  void init(torch::nn::Module& module, torch::optim::Optimizer& optimizer, StepFn fn, TrainStepOptions options,
+            size_t arity);
   std::shared_ptr<Impl> impl_;  // never shared: unlike unique_ptr it lets the inline constructor see an incomplete Impl
 };
 
@@ -97,8 +101,10 @@ TrainStep::Tensors call(Fn& fn, const TrainStep::Tensors& in, std::index_sequenc
 template <typename Fn, size_t N = 0>
 constexpr size_t arity() {
   return []<size_t... I>(std::index_sequence<I...>) {
-    if constexpr (std::is_invocable_v<Fn&, decltype((void)I, std::declval<const at::Tensor&>())...>) return N;
-    else return arity<Fn, N + 1>();
+    if constexpr (std::is_invocable_v<Fn&, decltype((void)I, std::declval<const at::Tensor&>())...>)
+      return N;
+    else
+      return arity<Fn, N + 1>();
   }(std::make_index_sequence<N>{});
 }
 
@@ -110,9 +116,10 @@ TrainStep::TrainStep(torch::nn::Module& module, torch::optim::Optimizer& optimiz
     init(module, optimizer, StepFn(std::move(fn)), std::move(options), 0);
   } else {
     constexpr size_t n = detail::arity<Fn>();
-    init(module, optimizer,
-         [fn = std::move(fn)](const Tensors& in) mutable { return detail::call(fn, in, std::make_index_sequence<n>{}); },
-         std::move(options), n);
+    init(
+        module, optimizer,
+        [fn = std::move(fn)](const Tensors& in) mutable { return detail::call(fn, in, std::make_index_sequence<n>{}); },
+        std::move(options), n);
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
-#include <ATen/ops/_local_scalar_dense.h>
 #include <ATen/core/jit_type.h>
+#include <ATen/ops/_local_scalar_dense.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -16,35 +16,53 @@ using graph::ArgumentList;
 
 graph::Layout to_layout(at::Layout layout) {
   switch (layout) {
-    case at::kStrided: return graph::Layout::kStrided;
-    case at::kSparse: return graph::Layout::kSparseCoo;
-    case at::kSparseCsr: return graph::Layout::kSparseCsr;
-    case at::kSparseCsc: return graph::Layout::kSparseCsc;
-    case at::kSparseBsr: return graph::Layout::kSparseBsr;
-    case at::kSparseBsc: return graph::Layout::kSparseBsc;
-    case at::kMkldnn: return graph::Layout::kMkldnn;
-    case at::kJagged: return graph::Layout::kJagged;
-    default: throw_unsupported("capture", "a tensor has a layout that graphs don't know");
+    case at::kStrided:
+      return graph::Layout::kStrided;
+    case at::kSparse:
+      return graph::Layout::kSparseCoo;
+    case at::kSparseCsr:
+      return graph::Layout::kSparseCsr;
+    case at::kSparseCsc:
+      return graph::Layout::kSparseCsc;
+    case at::kSparseBsr:
+      return graph::Layout::kSparseBsr;
+    case at::kSparseBsc:
+      return graph::Layout::kSparseBsc;
+    case at::kMkldnn:
+      return graph::Layout::kMkldnn;
+    case at::kJagged:
+      return graph::Layout::kJagged;
+    default:
+      throw_unsupported("capture", "a tensor has a layout that graphs don't know");
   }
 }
 
 graph::MemoryFormat to_memory_format(at::MemoryFormat format) {
   switch (format) {
-    case at::MemoryFormat::Contiguous: return graph::MemoryFormat::kContiguous;
-    case at::MemoryFormat::Preserve: return graph::MemoryFormat::kPreserve;
-    case at::MemoryFormat::ChannelsLast: return graph::MemoryFormat::kChannelsLast;
-    case at::MemoryFormat::ChannelsLast3d: return graph::MemoryFormat::kChannelsLast3d;
-    default: throw_unsupported("capture", "an operator got a memory format that graphs don't know");
+    case at::MemoryFormat::Contiguous:
+      return graph::MemoryFormat::kContiguous;
+    case at::MemoryFormat::Preserve:
+      return graph::MemoryFormat::kPreserve;
+    case at::MemoryFormat::ChannelsLast:
+      return graph::MemoryFormat::kChannelsLast;
+    case at::MemoryFormat::ChannelsLast3d:
+      return graph::MemoryFormat::kChannelsLast3d;
+    default:
+      throw_unsupported("capture", "an operator got a memory format that graphs don't know");
   }
 }
 
 /// Int-typed values whose meaning is in the schema: dtypes, layouts and memory formats.
 Argument convert_int(int64_t value, const c10::Type& type) {
   switch (type.kind()) {
-    case c10::TypeKind::ScalarTypeType: return to_dtype(static_cast<at::ScalarType>(value));
-    case c10::TypeKind::LayoutType: return to_layout(static_cast<at::Layout>(value));
-    case c10::TypeKind::MemoryFormatType: return to_memory_format(static_cast<at::MemoryFormat>(value));
-    default: return value;
+    case c10::TypeKind::ScalarTypeType:
+      return to_dtype(static_cast<at::ScalarType>(value));
+    case c10::TypeKind::LayoutType:
+      return to_layout(static_cast<at::Layout>(value));
+    case c10::TypeKind::MemoryFormatType:
+      return to_memory_format(static_cast<at::MemoryFormat>(value));
+    default:
+      return value;
   }
 }
 
@@ -63,7 +81,8 @@ class Converter {
   explicit Converter(const ReadTensor& read) : read_(read) {}
 
   Argument operator()(const c10::IValue& value, const c10::TypePtr& type) const {
-    const c10::Type& t = *(type->kind() == c10::TypeKind::OptionalType ? type->castRaw<c10::OptionalType>()->getElementType() : type);
+    const c10::Type& t =
+        *(type->kind() == c10::TypeKind::OptionalType ? type->castRaw<c10::OptionalType>()->getElementType() : type);
     if (value.isNone()) return {};
     if (value.isTensor()) return tensor(value.toTensor());
     if (value.isBool()) return value.toBool();
@@ -103,7 +122,8 @@ class Converter {
 bool is_default(const c10::Argument& declared, const c10::IValue& value) {
   const auto& fallback = declared.default_value();
   if (!fallback) return false;
-  if (value.isTensor() || fallback->isTensor()) return fallback->isNone() && !(value.isTensor() && value.toTensor().defined());
+  if (value.isTensor() || fallback->isTensor())
+    return fallback->isNone() && !(value.isTensor() && value.toTensor().defined());
   if (value.isNone() || fallback->isNone()) return value.isNone() && fallback->isNone();
   if (value.tagKind() != fallback->tagKind()) {
     // A Scalar default of `1` and an argument 1.0 are different values to a reader of the graph.
@@ -118,32 +138,54 @@ graph::DType to_dtype(at::ScalarType type) {
   using S = at::ScalarType;
   using D = graph::DType;
   switch (type) {
-    case S::Bool: return D::kBool;
-    case S::Byte: return D::kUInt8;
-    case S::Char: return D::kInt8;
-    case S::Short: return D::kInt16;
-    case S::Int: return D::kInt32;
-    case S::Long: return D::kInt64;
-    case S::UInt16: return D::kUInt16;
-    case S::UInt32: return D::kUInt32;
-    case S::UInt64: return D::kUInt64;
-    case S::Half: return D::kFloat16;
-    case S::BFloat16: return D::kBFloat16;
-    case S::Float: return D::kFloat32;
-    case S::Double: return D::kFloat64;
-    case S::ComplexHalf: return D::kComplex32;
-    case S::ComplexFloat: return D::kComplex64;
-    case S::ComplexDouble: return D::kComplex128;
-    case S::Float8_e4m3fn: return D::kFloat8E4M3FN;
-    case S::Float8_e5m2: return D::kFloat8E5M2;
-    case S::Float8_e4m3fnuz: return D::kFloat8E4M3FNUZ;
-    case S::Float8_e5m2fnuz: return D::kFloat8E5M2FNUZ;
-    default: throw_unsupported("capture", fmt::format("dtype {} can't be recorded", at::toString(type)));
+    case S::Bool:
+      return D::kBool;
+    case S::Byte:
+      return D::kUInt8;
+    case S::Char:
+      return D::kInt8;
+    case S::Short:
+      return D::kInt16;
+    case S::Int:
+      return D::kInt32;
+    case S::Long:
+      return D::kInt64;
+    case S::UInt16:
+      return D::kUInt16;
+    case S::UInt32:
+      return D::kUInt32;
+    case S::UInt64:
+      return D::kUInt64;
+    case S::Half:
+      return D::kFloat16;
+    case S::BFloat16:
+      return D::kBFloat16;
+    case S::Float:
+      return D::kFloat32;
+    case S::Double:
+      return D::kFloat64;
+    case S::ComplexHalf:
+      return D::kComplex32;
+    case S::ComplexFloat:
+      return D::kComplex64;
+    case S::ComplexDouble:
+      return D::kComplex128;
+    case S::Float8_e4m3fn:
+      return D::kFloat8E4M3FN;
+    case S::Float8_e5m2:
+      return D::kFloat8E5M2;
+    case S::Float8_e4m3fnuz:
+      return D::kFloat8E4M3FNUZ;
+    case S::Float8_e5m2fnuz:
+      return D::kFloat8E5M2FNUZ;
+    default:
+      throw_unsupported("capture", fmt::format("dtype {} can't be recorded", at::toString(type)));
   }
 }
 
 graph::Device to_device(const at::Device& device) {
-  return {c10::DeviceTypeName(device.type(), /*lower_case=*/true), static_cast<int16_t>(device.is_cpu() ? -1 : device.index())};
+  return {c10::DeviceTypeName(device.type(), /*lower_case=*/true),
+          static_cast<int16_t>(device.is_cpu() ? -1 : device.index())};
 }
 
 std::string op_target(const c10::OperatorName& name) {
@@ -158,10 +200,13 @@ graph::OpDecl op_decl(const c10::OperatorHandle& op) {
   decl.is_mutable = op.schema().is_mutable();
   for (const c10::Argument& result : op.schema().returns())
     decl.is_view |= !decl.is_mutable && result.alias_info() != nullptr;
-  const std::pair<at::Tag, const char*> kTags[] = {
-      {at::Tag::core, "core"}, {at::Tag::data_dependent_output, "data_dependent_output"}, {at::Tag::dynamic_output_shape, "dynamic_output_shape"},
-      {at::Tag::inplace_view, "inplace_view"}, {at::Tag::nondeterministic_seeded, "nondeterministic_seeded"},
-      {at::Tag::pointwise, "pointwise"}, {at::Tag::pt2_compliant_tag, "pt2_compliant_tag"}};
+  const std::pair<at::Tag, const char*> kTags[] = {{at::Tag::core, "core"},
+                                                   {at::Tag::data_dependent_output, "data_dependent_output"},
+                                                   {at::Tag::dynamic_output_shape, "dynamic_output_shape"},
+                                                   {at::Tag::inplace_view, "inplace_view"},
+                                                   {at::Tag::nondeterministic_seeded, "nondeterministic_seeded"},
+                                                   {at::Tag::pointwise, "pointwise"},
+                                                   {at::Tag::pt2_compliant_tag, "pt2_compliant_tag"}};
   for (const auto& [tag, text] : kTags)
     if (op.hasTag(tag)) decl.tags.emplace_back(text);
   return decl;
@@ -183,7 +228,8 @@ graph::TensorMeta tensor_meta(const at::Tensor& tensor, std::optional<int32_t> s
   return meta;
 }
 
-CallArguments convert_arguments(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> values, const ReadTensor& read) {
+CallArguments convert_arguments(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> values,
+                                const ReadTensor& read) {
   const Converter convert(read);
   CallArguments result;
   const auto& declared = schema.arguments();

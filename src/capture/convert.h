@@ -33,6 +33,7 @@ struct CallArguments {
 };
 
 /// Errors: unsupported for an argument that a graph can't hold (a generator, a stream, a custom class), naming it.
-CallArguments convert_arguments(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> values, const ReadTensor& read);
+CallArguments convert_arguments(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> values,
+                                const ReadTensor& read);
 
 }  // namespace sapwood::capture

@@ -9,7 +9,9 @@
 namespace sapwood::capture {
 namespace {
 
-bool is_written(const c10::Argument& argument) { return argument.alias_info() != nullptr && argument.alias_info()->isWrite(); }
+bool is_written(const c10::Argument& argument) {
+  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
 
 /// The functional base name: "aten::add_" -> "aten::add"; names with a leading underscore keep it.
 std::string base_name(const std::string& name) {
@@ -27,10 +29,11 @@ bool takes(const c10::FunctionSchema& candidate, const c10::FunctionSchema& sche
   return true;
 }
 
-std::optional<c10::OperatorHandle> find(const std::string& name, const c10::FunctionSchema& schema, const std::vector<size_t>& chosen,
-                                        const std::string& preferred_overload) {
+std::optional<c10::OperatorHandle> find(const std::string& name, const c10::FunctionSchema& schema,
+                                        const std::vector<size_t>& chosen, const std::string& preferred_overload) {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
-  if (auto same = dispatcher.findSchema({name, preferred_overload}); same && takes(same->schema(), schema, chosen)) return same;
+  if (auto same = dispatcher.findSchema({name, preferred_overload}); same && takes(same->schema(), schema, chosen))
+    return same;
   for (const c10::OperatorName& other : dispatcher.getAllOpNames()) {
     if (other.name != name) continue;
     auto op = dispatcher.findSchema(other);
@@ -56,18 +59,21 @@ std::optional<FunctionalForm> functional_form(const c10::OperatorHandle& op) {
     all.push_back(i);
     if (!is_written(schema.arguments()[i])) without_out.push_back(i);
   }
-  const bool is_out = std::all_of(written.begin(), written.end(), [&](size_t i) { return schema.arguments()[i].kwarg_only(); });
+  const bool is_out =
+      std::all_of(written.begin(), written.end(), [&](size_t i) { return schema.arguments()[i].kwarg_only(); });
   const std::vector<size_t>& chosen = is_out ? without_out : all;
-  const std::string name = schema.name() == "aten::normal_" ? "aten::normal_functional" : is_out ? schema.name() : base_name(schema.name());
+  const std::string name = schema.name() == "aten::normal_" ? "aten::normal_functional"
+                           : is_out                         ? schema.name()
+                                                            : base_name(schema.name());
   const auto functional = find(name, schema, chosen, schema.overload_name());
   if (!functional || functional->schema().returns().size() != written.size()) return std::nullopt;
   return FunctionalForm{*functional, chosen, written};
 }
 
 bool overwrites_self(const c10::OperatorName& name) {
-  static constexpr std::array<std::string_view, 12> kNames = {"aten::fill_",   "aten::zero_",      "aten::copy_",        "aten::bernoulli_",
-                                                              "aten::normal_", "aten::uniform_",   "aten::random_",      "aten::exponential_",
-                                                              "aten::cauchy_", "aten::geometric_", "aten::log_normal_",  "aten::set_"};
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "aten::fill_",   "aten::zero_",        "aten::copy_",   "aten::bernoulli_", "aten::normal_",     "aten::uniform_",
+      "aten::random_", "aten::exponential_", "aten::cauchy_", "aten::geometric_", "aten::log_normal_", "aten::set_"};
   return std::find(kNames.begin(), kNames.end(), name.name) != kNames.end();
 }
 

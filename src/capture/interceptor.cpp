@@ -29,8 +29,9 @@ class ModeOff {
   std::shared_ptr<Mode> mode_;
 };
 
-/// The functions that libtorch calls on a dispatch mode. The "object" of a mode is the address of its OpHook; nothing is reference counted.
-/// Only `dispatch` and `detach` are ever reached: the others concern tensors that belong to an interpreter, and no tensor belongs to this one.
+/// The functions that libtorch calls on a dispatch mode. The "object" of a mode is the address of its OpHook; nothing
+/// is reference counted. Only `dispatch` and `detach` are ever reached: the others concern tensors that belong to an
+/// interpreter, and no tensor belongs to this one.
 struct VTable final : c10::impl::PyInterpreterVTable {
   std::string name() const override { return "sapwood"; }
   void incref(PyObject*) const override {}
@@ -44,14 +45,18 @@ struct VTable final : c10::impl::PyInterpreterVTable {
   }
   void dispatch(const c10::OperatorHandle& op, torch::jit::Stack* stack) const override;
 
-  [[noreturn]] static void unreachable() { throw_internal("capture", "libtorch asked the recorder about a tensor of its own"); }
+  [[noreturn]] static void unreachable() {
+    throw_internal("capture", "libtorch asked the recorder about a tensor of its own");
+  }
   void reportErrorCallback(PyObject*, c10::DispatchKey) const override {}
-  void python_op_registration_trampoline(const c10::OperatorHandle&, c10::DispatchKey, c10::DispatchKeySet, torch::jit::Stack*, bool,
-                                         bool) const override {
+  void python_op_registration_trampoline(const c10::OperatorHandle&, c10::DispatchKey, c10::DispatchKeySet,
+                                         torch::jit::Stack*, bool, bool) const override {
     unreachable();
   }
   void throw_abstract_impl_not_imported_error(std::string, const char*, const char*) const override {}
-  void python_dispatcher(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack*) const override { unreachable(); }
+  void python_dispatcher(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack*) const override {
+    unreachable();
+  }
   bool is_contiguous(const c10::TensorImpl*, at::MemoryFormat) const override { unreachable(); }
   c10::SymBool sym_is_contiguous(const c10::TensorImpl*, at::MemoryFormat) const override { unreachable(); }
   bool is_strides_like(const c10::TensorImpl*, at::MemoryFormat) const override { unreachable(); }

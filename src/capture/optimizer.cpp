@@ -24,7 +24,9 @@ class Emitter {
   NodeId operator()(std::string_view target, graph::ArgumentList args, Kwargs kwargs = {}) const {
     return recorder_.call(PartitionerTag::kOptimizer, target, std::move(args), std::move(kwargs), like_);
   }
-  NodeId scale(NodeId x, Argument factor) const { return (*this)("aten.mul.Scalar", {Argument::node(x), std::move(factor)}); }
+  NodeId scale(NodeId x, Argument factor) const {
+    return (*this)("aten.mul.Scalar", {Argument::node(x), std::move(factor)});
+  }
   NodeId add_scaled(NodeId x, NodeId y, Argument alpha) const {
     return (*this)("aten.add.Tensor", {Argument::node(x), Argument::node(y)}, {{"alpha", std::move(alpha)}});
   }
@@ -42,7 +44,9 @@ class SgdProgram final : public OptimizerProgram {
   using Options = torch::optim::SGDOptions;
   enum Number { kWeightDecay, kMomentum, kUndamped, kMinusLr };
 
-  std::vector<std::string> scalar_names() const override { return {"weight_decay", "momentum", "1 - dampening", "-lr"}; }
+  std::vector<std::string> scalar_names() const override {
+    return {"weight_decay", "momentum", "1 - dampening", "-lr"};
+  }
   std::vector<double> scalar_values(const torch::optim::OptimizerOptions& options, int64_t) const override {
     const auto& o = static_cast<const Options&>(options);
     return {o.weight_decay(), o.momentum(), 1 - o.dampening(), -1 * o.lr()};
@@ -51,7 +55,8 @@ class SgdProgram final : public OptimizerProgram {
     const auto& o = static_cast<const Options&>(options);
     key.push_back((o.weight_decay() != 0) | (o.momentum() != 0) << 1 | o.nesterov() << 2);
   }
-  std::vector<std::pair<std::string, at::Tensor>> tensors(const torch::optim::OptimizerParamState& state) const override {
+  std::vector<std::pair<std::string, at::Tensor>> tensors(
+      const torch::optim::OptimizerParamState& state) const override {
     return {{"momentum_buffer", static_cast<const torch::optim::SGDParamState&>(state).momentum_buffer()}};
   }
   int64_t* step_count(torch::optim::OptimizerParamState&) const override { return nullptr; }
@@ -63,7 +68,8 @@ class SgdProgram final : public OptimizerProgram {
     NodeId step = recorder.read(slot.parameter.grad());
     if (o.weight_decay() != 0) step = emit.add_scaled(step, parameter, number(slot, kWeightDecay));
     if (o.momentum() != 0) {
-      const at::Tensor& buffer = static_cast<const torch::optim::SGDParamState&>(*state_of(slot.parameter)).momentum_buffer();
+      const at::Tensor& buffer =
+          static_cast<const torch::optim::SGDParamState&>(*state_of(slot.parameter)).momentum_buffer();
       NodeId momentum = emit.scale(recorder.read(buffer), number(slot, kMomentum));
       momentum = emit.add_scaled(momentum, step, number(slot, kUndamped));
       recorder.write(buffer, momentum);
@@ -83,7 +89,13 @@ class AdamProgram final : public OptimizerProgram {
   enum Number { kDecay, kBeta1, kOneMinusBeta1, kBeta2, kOneMinusBeta2, kBiasCorrection2Sqrt, kEps, kMinusStepSize };
 
   std::vector<std::string> scalar_names() const override {
-    return {kDecoupled ? "1 - lr * weight_decay" : "weight_decay", "beta1", "1 - beta1", "beta2", "1 - beta2", "sqrt(1 - beta2^step)", "eps",
+    return {kDecoupled ? "1 - lr * weight_decay" : "weight_decay",
+            "beta1",
+            "1 - beta1",
+            "beta2",
+            "1 - beta2",
+            "sqrt(1 - beta2^step)",
+            "eps",
             "-lr / (1 - beta1^step)"};
   }
   std::vector<double> scalar_values(const torch::optim::OptimizerOptions& options, int64_t step) const override {
@@ -97,11 +109,14 @@ class AdamProgram final : public OptimizerProgram {
     const auto& o = static_cast<const Options&>(options);
     key.push_back((o.weight_decay() != 0) | o.amsgrad() << 1);
   }
-  std::vector<std::pair<std::string, at::Tensor>> tensors(const torch::optim::OptimizerParamState& state) const override {
+  std::vector<std::pair<std::string, at::Tensor>> tensors(
+      const torch::optim::OptimizerParamState& state) const override {
     const auto& s = static_cast<const State&>(state);
     return {{"exp_avg", s.exp_avg()}, {"exp_avg_sq", s.exp_avg_sq()}, {"max_exp_avg_sq", s.max_exp_avg_sq()}};
   }
-  int64_t* step_count(torch::optim::OptimizerParamState& state) const override { return &static_cast<State&>(state).step(); }
+  int64_t* step_count(torch::optim::OptimizerParamState& state) const override {
+    return &static_cast<State&>(state).step();
+  }
 
   void emit_update(Recorder& recorder, const Slot& slot) override {
     const auto& o = static_cast<const Options&>(optimizer_.param_groups()[slot.group].options());
@@ -111,21 +126,26 @@ class AdamProgram final : public OptimizerProgram {
     NodeId parameter = recorder.read(slot.parameter);
     NodeId grad = recorder.read(slot.parameter.grad());
     if (o.weight_decay() != 0) {
-      if (kDecoupled) parameter = emit.scale(parameter, number(slot, kDecay));
-      else grad = emit.add_scaled(grad, parameter, number(slot, kDecay));
+      if (kDecoupled)
+        parameter = emit.scale(parameter, number(slot, kDecay));
+      else
+        grad = emit.add_scaled(grad, parameter, number(slot, kDecay));
     }
-    const NodeId mean = emit.add_scaled(emit.scale(recorder.read(state.exp_avg()), number(slot, kBeta1)), grad, number(slot, kOneMinusBeta1));
+    const NodeId mean = emit.add_scaled(emit.scale(recorder.read(state.exp_avg()), number(slot, kBeta1)), grad,
+                                        number(slot, kOneMinusBeta1));
     recorder.write(state.exp_avg(), mean);
-    const NodeId square = emit("aten.addcmul.default",
-                               {node(emit.scale(recorder.read(state.exp_avg_sq()), number(slot, kBeta2))), node(grad), node(grad)},
-                               {{"value", number(slot, kOneMinusBeta2)}});
+    const NodeId square =
+        emit("aten.addcmul.default",
+             {node(emit.scale(recorder.read(state.exp_avg_sq()), number(slot, kBeta2))), node(grad), node(grad)},
+             {{"value", number(slot, kOneMinusBeta2)}});
     recorder.write(state.exp_avg_sq(), square);
     NodeId largest = square;
     if (o.amsgrad()) {
       largest = emit("aten.maximum.default", {node(square), node(recorder.read(state.max_exp_avg_sq()))});
       recorder.write(state.max_exp_avg_sq(), largest);
     }
-    const NodeId scaled = emit("aten.div.Scalar", {node(emit("aten.sqrt.default", {node(largest)})), number(slot, kBiasCorrection2Sqrt)});
+    const NodeId scaled =
+        emit("aten.div.Scalar", {node(emit("aten.sqrt.default", {node(largest)})), number(slot, kBiasCorrection2Sqrt)});
     const NodeId denominator = emit("aten.add.Scalar", {node(scaled), number(slot, kEps)});
     recorder.write(slot.parameter, emit("aten.addcdiv.default", {node(parameter), node(mean), node(denominator)},
                                         {{"value", number(slot, kMinusStepSize)}}));
@@ -149,42 +169,49 @@ torch::optim::OptimizerParamState* OptimizerProgram::state_of(const at::Tensor& 
   return found == states.end() ? nullptr : found->second.get();
 }
 
-Argument OptimizerProgram::number(const Slot& slot, size_t which) const { return Argument::node(sets_[slot.scalar_set].nodes[which]); }
+Argument OptimizerProgram::number(const Slot& slot, size_t which) const {
+  return Argument::node(sets_[slot.scalar_set].nodes[which]);
+}
+
+/// The scalars for parameters of `group` that have taken `step` steps; made at the first such parameter.
+size_t OptimizerProgram::scalar_set(Recorder& recorder, size_t group, int64_t step) {
+  for (size_t i = 0; i < sets_.size(); ++i)
+    if (sets_[i].group == group && first_step_ - sets_[i].steps_behind == step) return i;
+  if (sets_.empty()) first_step_ = step;
+  ScalarSet set{group, first_step_ - step, {}};
+  const std::vector<double> values = scalar_values(optimizer_.param_groups()[group].options(), step + 1);
+  const std::vector<std::string> names = scalar_names();
+  for (size_t k = 0; k < names.size(); ++k)
+    set.nodes.push_back(recorder.scalar(fmt::format("{} (group {})", names[k], group), values[k],
+                                        static_cast<int64_t>(sets_.size() * names.size() + k)));
+  sets_.push_back(std::move(set));
+  return sets_.size() - 1;
+}
+
+void OptimizerProgram::declare_state(Recorder& recorder, const at::Tensor& parameter, const std::string& name) {
+  auto* state = state_of(parameter);
+  if (state == nullptr) return;
+  const auto held = tensors(*state);
+  for (size_t k = 0; k < held.size(); ++k) {
+    if (!held[k].second.defined()) continue;
+    recorder.declare(held[k].second, graph::InputRole::kState, held[k].first + " of " + name,
+                     static_cast<int64_t>(state_index_.size()));
+    state_index_.emplace_back(slots_.size(), k);
+  }
+}
 
 void OptimizerProgram::emit(Recorder& recorder, const std::function<std::string(const at::Tensor&)>& name_of) {
   slots_.clear();
   sets_.clear();
   state_index_.clear();
-  std::vector<int64_t> steps;  // of each scalar set
   const auto& groups = optimizer_.param_groups();
   for (size_t g = 0; g < groups.size(); ++g) {
     for (const at::Tensor& parameter : groups[g].params()) {
       if (!parameter.grad().defined()) continue;
-      Slot slot{parameter, g, 0};
       auto* state = state_of(parameter);
       const int64_t* count = state == nullptr ? nullptr : step_count(*state);
-      const int64_t step = count == nullptr ? 0 : *count;
-      while (slot.scalar_set < sets_.size() && (sets_[slot.scalar_set].group != g || steps[slot.scalar_set] != step)) ++slot.scalar_set;
-      if (slot.scalar_set == sets_.size()) {
-        ScalarSet set{g, steps.empty() ? 0 : steps[0] - step, {}};
-        const std::vector<double> values = scalar_values(groups[g].options(), step + 1);
-        const std::vector<std::string> names = scalar_names();
-        for (size_t k = 0; k < names.size(); ++k)
-          set.nodes.push_back(recorder.scalar(fmt::format("{} (group {})", names[k], g), values[k],
-                                              static_cast<int64_t>(sets_.size() * names.size() + k)));
-        sets_.push_back(std::move(set));
-        steps.push_back(step);
-      }
-      if (state != nullptr) {
-        const auto held = tensors(*state);
-        for (size_t k = 0; k < held.size(); ++k) {
-          if (!held[k].second.defined()) continue;
-          recorder.declare(held[k].second, graph::InputRole::kState, held[k].first + " of " + name_of(parameter),
-                           static_cast<int64_t>(state_index_.size()));
-          state_index_.emplace_back(slots_.size(), k);
-        }
-      }
-      slots_.push_back(slot);
+      declare_state(recorder, parameter, name_of(parameter));
+      slots_.push_back({parameter, g, scalar_set(recorder, g, count == nullptr ? 0 : *count)});
       emit_update(recorder, slots_.back());
     }
   }
@@ -219,7 +246,8 @@ void OptimizerProgram::scalars(std::vector<double>& values) const {
     first_step = count == nullptr ? 0 : *count;
   }
   for (const ScalarSet& set : sets_) {
-    const auto numbers = scalar_values(optimizer_.param_groups()[set.group].options(), first_step - set.steps_behind + 1);
+    const auto numbers =
+        scalar_values(optimizer_.param_groups()[set.group].options(), first_step - set.steps_behind + 1);
     values.insert(values.end(), numbers.begin(), numbers.end());
   }
 }

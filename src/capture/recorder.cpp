@@ -1,7 +1,7 @@
 #include "capture/recorder.h"
 
-#include <ATen/core/enum_tag.h>
 #include <ATen/SequenceNumber.h>
+#include <ATen/core/enum_tag.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/function.h>
@@ -24,7 +24,10 @@ using graph::NodeId;
 using graph::PartitionerTag;
 
 Recorder::Recorder(RecorderOptions options)
-    : options_(options), joint_(std::make_unique<graph::JointGraph>()), tracker_(std::make_unique<StorageTracker>(*joint_, [this](NodeId node) { stamp(node); }, options.differentiable_constants)) {
+    : options_(options),
+      joint_(std::make_unique<graph::JointGraph>()),
+      tracker_(std::make_unique<StorageTracker>(
+          *joint_, [this](NodeId node) { stamp(node); }, options.differentiable_constants)) {
   if (options_.locate_sources) locator_ = std::make_unique<SourceLocator>();
 }
 
@@ -53,11 +56,14 @@ void Recorder::on_op(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (failed()) return op.callBoxed(stack);
   const std::string& name = op.schema().name();
   if (op.hasTag(at::Tag::data_dependent_output) || name == "aten::_local_scalar_dense" || name == "aten::equal") {
-    fail(fmt::format("{} reads a tensor's value on the host (item(), a condition on a tensor){}; keep the value in a tensor, or read it after the step",
-                     op_target(op.operator_name()), where()));
+    fail(
+        fmt::format("{} reads a tensor's value on the host (item(), a condition on a tensor){}; keep the value in a "
+                    "tensor, or read it after the step",
+                    op_target(op.operator_name()), where()));
     return op.callBoxed(stack);
   }
-  if (op.hasTag(at::Tag::inplace_view)) return op.callBoxed(stack);  // same memory, another handle: found again by storage and geometry
+  if (op.hasTag(at::Tag::inplace_view))
+    return op.callBoxed(stack);  // same memory, another handle: found again by storage and geometry
   record_op(op, stack);
 }
 
@@ -67,8 +73,11 @@ void Recorder::record_op(const c10::OperatorHandle& op, torch::jit::Stack* stack
   call.arguments.assign(stack->end() - static_cast<int64_t>(count), stack->end());
   const bool writes = op.schema().is_mutable();
   try {
-    if (writes) call.before = geometries(call);
-    else call.converted = convert_arguments(op.schema(), call.arguments, [this](const at::Tensor& t) { return read_argument(t, true); });
+    if (writes)
+      call.before = geometries(call);
+    else
+      call.converted = convert_arguments(op.schema(), call.arguments,
+                                         [this](const at::Tensor& t) { return read_argument(t, true); });
   } catch (const Error& error) {
     fail(fmt::format("{}: {}{}", op_target(op.operator_name()), error.message(), where()));
   }
@@ -88,7 +97,8 @@ void Recorder::record_op(const c10::OperatorHandle& op, torch::jit::Stack* stack
   }
 }
 
-/// Reads an argument. Memory that no operator filled was filled by the host (torch::tensor({..}), from_blob, data_ptr): not repeatable.
+/// Reads an argument. Memory that no operator filled was filled by the host (torch::tensor({..}), from_blob, data_ptr):
+/// not repeatable.
 NodeId Recorder::read_argument(const at::Tensor& tensor, bool content_matters) {
   const NodeId node = tracker_->read(tensor);
   const graph::Node& n = joint_->graph[node];
@@ -96,7 +106,8 @@ NodeId Recorder::read_argument(const at::Tensor& tensor, bool content_matters) {
                              (n.target.starts_with("aten.empty") || n.target.starts_with("aten.new_empty"));
   if (content_matters && uninitialised && tensor.numel() > 0)
     throw_unsupported("capture",
-                      "reads memory that the host filled during the step (torch::tensor({...}), from_blob or data_ptr), which a replay can't repeat; "
+                      "reads memory that the host filled during the step (torch::tensor({...}), from_blob or "
+                      "data_ptr), which a replay can't repeat; "
                       "make such tensors outside of the step");
   return node;
 }
@@ -114,13 +125,14 @@ void Recorder::stamp(NodeId node) {
     return;
   }
   if (locator_) meta.stack_trace = locator_->current();
-  const auto sequence = static_cast<int64_t>(at::sequence_number::peek()) - 1;  // of the autograd node that was made for this call
+  const auto sequence =
+      static_cast<int64_t>(at::sequence_number::peek()) - 1;  // of the autograd node that was made for this call
   meta.seq_nr = sequence;
   if (!meta.stack_trace.empty()) source_of_sequence_[sequence] = meta.stack_trace;
 }
 
-NodeId Recorder::emit(std::string target, graph::ArgumentList args, std::vector<std::pair<std::string, Argument>> kwargs,
-                      std::optional<graph::Value> val) {
+NodeId Recorder::emit(std::string target, graph::ArgumentList args,
+                      std::vector<std::pair<std::string, Argument>> kwargs, std::optional<graph::Value> val) {
   const NodeId node = joint_->graph.call(target, std::move(args), std::move(val));
   if (!kwargs.empty()) joint_->graph.set_kwargs(node, std::move(kwargs));
   stamp(node);
@@ -160,24 +172,29 @@ void Recorder::define_results(NodeId node, const Call& call, const std::vector<c
       hashes_[static_cast<size_t>(value)] = value_hash(t);
     }
     const at::Tensor parent = aliased_argument(t, call.arguments);
-    if (parent.defined()) tracker_->define_view(t, parent, value, index);
-    else tracker_->define(t, value);
+    if (parent.defined())
+      tracker_->define_view(t, parent, value, index);
+    else
+      tracker_->define(t, value);
   };
   const graph::Value whole = *joint_->graph[node].val;
   if (results.size() == 1 && results[0].isTensor()) return define(results[0].toTensor(), node, -1);
   if (results.size() == 1 && results[0].isTensorList()) {
     const auto list = results[0].toTensorVector();
     for (size_t i = 0; i < list.size(); ++i)
-      define(list[i], item(node, static_cast<int64_t>(i), whole.as<graph::ListValue>()->items[i]), static_cast<int64_t>(i));
+      define(list[i], item(node, static_cast<int64_t>(i), whole.as<graph::ListValue>()->items[i]),
+             static_cast<int64_t>(i));
     return;
   }
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].isTensor()) {
-      if (results[i].isTensorList()) throw_unsupported("capture", "returns several lists of tensors, which can't be recorded yet");
+      if (results[i].isTensorList())
+        throw_unsupported("capture", "returns several lists of tensors, which can't be recorded yet");
       continue;
     }
     if (results[i].toTensor().defined())
-      define(results[i].toTensor(), item(node, static_cast<int64_t>(i), whole.as<graph::TupleValue>()->items[i]), static_cast<int64_t>(i));
+      define(results[i].toTensor(), item(node, static_cast<int64_t>(i), whole.as<graph::TupleValue>()->items[i]),
+             static_cast<int64_t>(i));
   }
 }
 
@@ -185,11 +202,14 @@ void Recorder::record_functional(const Call& call) {
   const bool has_mask = call.op.hasTag(at::Tag::dynamic_output_shape) && [&] {
     if (call.schema().name() != "aten::index" && call.schema().name() != "aten::_unsafe_index") return true;
     for (const auto& index : call.arguments[1].toListRef())
-      if (index.isTensor() && index.toTensor().defined() && (index.toTensor().scalar_type() == at::kBool || index.toTensor().scalar_type() == at::kByte))
+      if (index.isTensor() && index.toTensor().defined() &&
+          (index.toTensor().scalar_type() == at::kBool || index.toTensor().scalar_type() == at::kByte))
         return true;
     return false;
   }();
-  if (has_mask) return fail(fmt::format("{} has a result whose size depends on data{}", op_target(call.op.operator_name()), where()));
+  if (has_mask)
+    return fail(
+        fmt::format("{} has a result whose size depends on data{}", op_target(call.op.operator_name()), where()));
   // A result that is an argument under the same geometry (detach, alias, expand to the same size) is the same value.
   if (call.results.size() == 1 && call.results[0].isTensor()) {
     const at::Tensor& t = call.results[0].toTensor();
@@ -204,7 +224,8 @@ void Recorder::record_functional(const Call& call) {
     for (const c10::IValue& result : call.results) tuple.items.push_back(value_of(result, call));
     val = std::move(tuple);
   }
-  const NodeId node = emit(op_target(call.op.operator_name()), call.converted.args, call.converted.kwargs, std::move(val));
+  const NodeId node =
+      emit(op_target(call.op.operator_name()), call.converted.args, call.converted.kwargs, std::move(val));
   if (call.results.empty()) joint_->graph.meta(node).impure = true;
   define_results(node, call, call.results);
 }

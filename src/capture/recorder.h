@@ -20,21 +20,22 @@ class SourceLocator;
 struct Recording {
   graph::JointGraph step;
   std::vector<at::Tensor> placeholder_tensors;  ///< behind each placeholder; undefined for scalars
-  std::vector<uint64_t> value_hashes;           ///< of the first result of each node by node id, 0 if not taken; empty unless asked for
-  std::string failure;                          ///< why there is no graph; empty if there is one
+  std::vector<uint64_t>
+      value_hashes;     ///< of the first result of each node by node id, 0 if not taken; empty unless asked for
+  std::string failure;  ///< why there is no graph; empty if there is one
 };
 
 struct RecorderOptions {
-  bool hash_values = false;       ///< for comparing two runs node by node
+  bool hash_values = false;               ///< for comparing two runs node by node
   bool differentiable_constants = false;  ///< leaves that need a gradient may be read without being declared
-  bool locate_sources = true;     ///< find the user's source line of each call (needs debug information)
+  bool locate_sources = true;             ///< find the user's source line of each call (needs debug information)
 };
 
 /// Records what a step does into one functional graph while the step runs for real.
 ///
-/// Use: declare inputs; `record` the parts in order; read values for outputs; `finish`. Whatever happens to the recording, the step itself
-/// runs as it would without: a construct that can't be recorded ends the recording with a reason (`failure`), not the step.
-/// One thread. Exceptions of the recorded function pass through.
+/// Use: declare inputs; `record` the parts in order; read values for outputs; `finish`. Whatever happens to the
+/// recording, the step itself runs as it would without: a construct that can't be recorded ends the recording with a
+/// reason (`failure`), not the step. One thread. Exceptions of the recorded function pass through.
 class Recorder {
  public:
   explicit Recorder(RecorderOptions options);
@@ -65,8 +66,8 @@ class Recorder {
   /// The placeholder behind a tensor that the step reads; kNoNode if it reads none there.
   graph::NodeId placeholder_of(const at::Tensor& tensor) const;
 
-  /// Ends the recording with `outputs`, user outputs first; a write-back is added for every input that was written: those of the forward behind the
-  /// user outputs, others last. Dead nodes are removed by the caller.
+  /// Ends the recording with `outputs`, user outputs first; a write-back is added for every input that was written:
+  /// those of the forward behind the user outputs, others last. Dead nodes are removed by the caller.
   Recording finish(std::vector<std::pair<graph::NodeId, graph::OutputSpec>> outputs);
 
  private:
@@ -77,11 +78,12 @@ class Recorder {
   void record_mutation(const Call& call);
   void record_batch_norm(const Call& call);
   bool record_overwrite(const Call& call);
-  void write_results(graph::NodeId node, const Call& call, const std::vector<size_t>& written, const std::vector<c10::IValue>& results);
+  void write_results(graph::NodeId node, const Call& call, const std::vector<size_t>& written,
+                     const std::vector<c10::IValue>& results);
   void write_value(const at::Tensor& tensor, graph::NodeId node, Geometry geometry, const Geometry& before);
   static std::vector<Geometry> geometries(const Call& call);
-  graph::NodeId emit(std::string target, graph::ArgumentList args, std::vector<std::pair<std::string, graph::Argument>> kwargs,
-                     std::optional<graph::Value> val);
+  graph::NodeId emit(std::string target, graph::ArgumentList args,
+                     std::vector<std::pair<std::string, graph::Argument>> kwargs, std::optional<graph::Value> val);
   void define_results(graph::NodeId node, const Call& call, const std::vector<c10::IValue>& results);
   graph::NodeId item(graph::NodeId tuple, int64_t index, graph::Value val);
   graph::NodeId read_argument(const at::Tensor& tensor, bool content_matters);
@@ -94,7 +96,8 @@ class Recorder {
   std::unique_ptr<graph::JointGraph> joint_;
   std::unique_ptr<StorageTracker> tracker_;
   std::unique_ptr<SourceLocator> locator_;
-  std::unordered_map<int64_t, std::string> source_of_sequence_;  // autograd sequence number -> source line of the forward call
+  std::unordered_map<int64_t, std::string>
+      source_of_sequence_;  // autograd sequence number -> source line of the forward call
   std::vector<uint64_t> hashes_;
   graph::PartitionerTag part_ = graph::PartitionerTag::kForward;
   std::string failure_;

@@ -11,8 +11,8 @@ namespace sapwood::capture {
 struct Recorder::Call {
   const c10::OperatorHandle& op;
   std::vector<c10::IValue> arguments;  ///< tensors share storage with the caller's
-  CallArguments converted = {};             ///< of a call that writes nothing
-  std::vector<Geometry> before = {};        ///< of the written tensors, as they were
+  CallArguments converted = {};        ///< of a call that writes nothing
+  std::vector<Geometry> before = {};   ///< of the written tensors, as they were
   std::vector<c10::IValue> results = {};
 
   const c10::FunctionSchema& schema() const { return op.schema(); }

@@ -21,7 +21,8 @@ at::Tensor aliased_argument(const at::Tensor& result, const std::vector<c10::IVa
   if (!result.defined() || !result.has_storage()) return {};
   for (const c10::IValue& argument : arguments) {
     if (!argument.isTensor() || !argument.toTensor().defined() || !argument.toTensor().has_storage()) continue;
-    if (argument.toTensor().storage().unsafeGetStorageImpl() == result.storage().unsafeGetStorageImpl()) return argument.toTensor();
+    if (argument.toTensor().storage().unsafeGetStorageImpl() == result.storage().unsafeGetStorageImpl())
+      return argument.toTensor();
   }
   return {};
 }
@@ -41,7 +42,8 @@ std::vector<Geometry> Recorder::geometries(const Call& call) {
 
 namespace {
 
-/// What the functional operator yields for these arguments. Random operators aren't run (that would draw): their result looks like their first argument.
+/// What the functional operator yields for these arguments. Random operators aren't run (that would draw): their result
+/// looks like their first argument.
 std::vector<c10::IValue> functional_results(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments) {
   if (op.hasTag(at::Tag::nondeterministic_seeded)) return {c10::IValue(at::empty_like(arguments[0].toTensor()))};
   torch::jit::Stack stack(arguments.begin(), arguments.end());
@@ -80,13 +82,15 @@ void Recorder::record_mutation(const Call& call) {
   write_results(node, call, form->written, results);
 }
 
-void Recorder::write_results(NodeId node, const Call& call, const std::vector<size_t>& written, const std::vector<c10::IValue>& results) {
+void Recorder::write_results(NodeId node, const Call& call, const std::vector<size_t>& written,
+                             const std::vector<c10::IValue>& results) {
   size_t position = 0;
   for (size_t i = 0; i < written.size(); ++i) {
     const std::vector<at::Tensor> targets = tensors_of(call.arguments[written[i]]);
     const std::vector<at::Tensor> values = tensors_of(results[i]);
     NodeId value = node;
-    if (results.size() > 1) value = item(node, static_cast<int64_t>(i), joint_->graph[node].val->as<graph::TupleValue>()->items[i]);
+    if (results.size() > 1)
+      value = item(node, static_cast<int64_t>(i), joint_->graph[node].val->as<graph::TupleValue>()->items[i]);
     for (size_t k = 0; k < targets.size(); ++k, ++position) {
       NodeId one = value;
       if (results[i].isTensorList())
@@ -139,7 +143,9 @@ bool Recorder::record_overwrite(const Call& call) {
     const at::Tensor source = call.arguments[1].toTensor();
     const at::MemOverlapStatus overlap = at::get_overlap_status(self, source);
     if (overlap != at::MemOverlapStatus::No && overlap != at::MemOverlapStatus::Full && self.is_alias_of(source))
-      throw_unsupported("capture", "copies between tensors that may overlap partly, whose result depends on the order of the elements");
+      throw_unsupported(
+          "capture",
+          "copies between tensors that may overlap partly, whose result depends on the order of the elements");
     const NodeId node = read_argument(source, true);
     write_value(self, node, Geometry::of(source), call.before[0]);
     return true;
@@ -147,7 +153,8 @@ bool Recorder::record_overwrite(const Call& call) {
   const Argument value = name == "aten::zero_" ? Argument(0) : scalar_argument(call.arguments[1].toScalar());
   Geometry geometry = Geometry::of(self);
   int64_t stride = 1;
-  for (size_t i = geometry.sizes.size(); i-- > 0; stride *= std::max<int64_t>(geometry.sizes[i], 1)) geometry.strides[i] = stride;
+  for (size_t i = geometry.sizes.size(); i-- > 0; stride *= std::max<int64_t>(geometry.sizes[i], 1))
+    geometry.strides[i] = stride;
   geometry.offset = 0;
   graph::TensorMeta meta = tensor_meta(self, tracker_->fresh_storage());
   meta.stride.emplace(geometry.strides.begin(), geometry.strides.end());
@@ -164,14 +171,17 @@ void Recorder::record_batch_norm(const Call& call) {
   const at::Tensor mean = call.arguments[3].isTensor() ? call.arguments[3].toTensor() : at::Tensor();
   const at::Tensor var = call.arguments[4].isTensor() ? call.arguments[4].toTensor() : at::Tensor();
   const bool training = call.arguments[5].toBool();
-  const Call converted{call.op, call.arguments, convert_arguments(call.schema(), call.arguments,
-                                                                  [this](const at::Tensor& t) { return read_argument(t, true); }),
-                       call.before, call.results};
+  const Call converted{
+      call.op, call.arguments,
+      convert_arguments(call.schema(), call.arguments, [this](const at::Tensor& t) { return read_argument(t, true); }),
+      call.before, call.results};
   if (!training || !mean.defined() || !var.defined()) return record_functional(converted);
   graph::TupleValue tuple;
   for (const c10::IValue& result : call.results) tuple.items.push_back(value_of(result, call));
-  for (const at::Tensor* stats : {&mean, &var}) tuple.items.emplace_back(tensor_meta(*stats, tracker_->fresh_storage()));
-  const NodeId node = emit("aten._native_batch_norm_legit_functional.default", converted.converted.args, converted.converted.kwargs, graph::Value(tuple));
+  for (const at::Tensor* stats : {&mean, &var})
+    tuple.items.emplace_back(tensor_meta(*stats, tracker_->fresh_storage()));
+  const NodeId node = emit("aten._native_batch_norm_legit_functional.default", converted.converted.args,
+                           converted.converted.kwargs, graph::Value(tuple));
   define_results(node, call, call.results);
   int64_t index = 3;
   for (const at::Tensor* stats : {&mean, &var}) {
@@ -237,10 +247,14 @@ void Recorder::declare_ops() {
   graph::Graph& graph = joint_->graph;
   for (const NodeId id : graph.order()) {
     const std::string& target = graph[id].target;
-    if (graph[id].kind != graph::NodeKind::kCallFunction || target.starts_with("operator.") || graph.ops.contains(target)) continue;
+    if (graph[id].kind != graph::NodeKind::kCallFunction || target.starts_with("operator.") ||
+        graph.ops.contains(target))
+      continue;
     const size_t first = target.find('.'), second = target.rfind('.');
-    const std::string name = target.substr(0, first) + "::" + target.substr(first + 1, second - first - 1), overload = target.substr(second + 1);
-    graph.ops.emplace(target, op_decl(c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), overload == "default" ? "" : overload.c_str())));
+    const std::string name = target.substr(0, first) + "::" + target.substr(first + 1, second - first - 1),
+                      overload = target.substr(second + 1);
+    graph.ops.emplace(target, op_decl(c10::Dispatcher::singleton().findSchemaOrThrow(
+                                  name.c_str(), overload == "default" ? "" : overload.c_str())));
   }
 }
 

@@ -28,7 +28,8 @@ std::string short_name(const std::string& function) {
   for (size_t i = 0; i < function.size(); ++i) {
     if (function[i] == '<') ++depth;
     if (function[i] == '>') --depth;
-    if (function[i] == '(' && depth == 0 && i > 0 && function.compare(i, 21, "(anonymous namespace)") != 0) return function.substr(0, i);
+    if (function[i] == '(' && depth == 0 && i > 0 && function.compare(i, 21, "(anonymous namespace)") != 0)
+      return function.substr(0, i);
   }
   return function;
 }
@@ -55,7 +56,8 @@ std::string_view without_return_type(std::string_view function) {
 
 /// Whether a demangled function belongs to a library between the user and the dispatcher.
 bool is_library_function(std::string_view function) {
-  return starts_with_any(without_return_type(function), {"at::", "c10::", "torch::", "std::", "__gnu", "sapwood::detail::", "sapwood::TrainStep::"});
+  return starts_with_any(without_return_type(function),
+                         {"at::", "c10::", "torch::", "std::", "__gnu", "sapwood::detail::", "sapwood::TrainStep::"});
 }
 
 }  // namespace
@@ -86,7 +88,8 @@ struct SourceLocator::Impl {
     const char* file_name = dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
     const std::string_view path = file_name == nullptr ? "" : file_name;
     const std::string_view file = path.substr(path.rfind('/') + 1);
-    if (starts_with_any(file, {"libtorch", "libc10", "libc.", "libstdc++", "libgomp", "libsapwood", "[vdso"})) return {};
+    if (starts_with_any(file, {"libtorch", "libc10", "libc.", "libstdc++", "libgomp", "libsapwood", "[vdso"}))
+      return {};
     const char* symbol = dwfl_module_addrname(module, address);
     if (symbol == nullptr) return {};
     const std::string function = demangle(symbol);
@@ -112,7 +115,8 @@ std::string SourceLocator::current() {
   std::array<void*, 96> frames;
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   for (int i = 1; i < count; ++i) {
-    const auto address = reinterpret_cast<uintptr_t>(frames[static_cast<size_t>(i)]) - 1;  // inside the call instruction
+    const auto address =
+        reinterpret_cast<uintptr_t>(frames[static_cast<size_t>(i)]) - 1;  // inside the call instruction
     auto [entry, is_new] = impl_->cache.try_emplace(address);
     if (is_new) entry->second = impl_->resolve(address);
     if (!entry->second.empty()) return entry->second;

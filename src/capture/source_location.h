@@ -5,8 +5,9 @@
 
 namespace sapwood::capture {
 
-/// Finds the user's line that is being executed: the innermost stack frame that is neither libtorch's, the C++ library's nor Sapwood's.
-/// Lines need debug information (-g1 is enough); without it the function name is given, without that an empty text. Results are cached per address. One thread.
+/// Finds the user's line that is being executed: the innermost stack frame that is neither libtorch's, the C++
+/// library's nor Sapwood's. Lines need debug information (-g1 is enough); without it the function name is given,
+/// without that an empty text. Results are cached per address. One thread.
 class SourceLocator {
  public:
   SourceLocator();

@@ -90,7 +90,8 @@ StorageTracker::State& StorageTracker::state_of(const at::Tensor& tensor) {
   if (!tensor.has_storage())
     throw_unsupported("capture", "a tensor that isn't strided (sparse, mkldnn) has no storage to follow");
   if (tensor.is_conj() || tensor.is_neg())
-    throw_unsupported("capture", "a lazily conjugated or negated tensor can't be recorded; call resolve_conj() / resolve_neg()");
+    throw_unsupported("capture",
+                      "a lazily conjugated or negated tensor can't be recorded; call resolve_conj() / resolve_neg()");
   c10::StorageImpl* key = tensor.storage().unsafeGetStorageImpl();
   auto found = states_.find(key);
   if (found != states_.end()) return found->second;
@@ -98,7 +99,8 @@ StorageTracker::State& StorageTracker::state_of(const at::Tensor& tensor) {
   return states_.emplace(key, State(c10::weak_intrusive_ptr<c10::StorageImpl>(strong))).first->second;
 }
 
-NodeId StorageTracker::insert_placeholder(graph::InputRole role, std::string name, int64_t index, graph::Value val, const at::Tensor& tensor) {
+NodeId StorageTracker::insert_placeholder(graph::InputRole role, std::string name, int64_t index, graph::Value val,
+                                          const at::Tensor& tensor) {
   graph::Graph& graph = joint_.graph;
   const NodeId before = last_placeholder_ == kNoNode ? graph.first() : graph[last_placeholder_].next;
   graph.set_insertion_point(before);
@@ -108,7 +110,8 @@ NodeId StorageTracker::insert_placeholder(graph::InputRole role, std::string nam
   const NodeId node = graph.placeholder(graph.unique_name(wanted), std::move(val));
   graph.set_insertion_point(kNoNode);
   last_placeholder_ = node;
-  graph.meta(node).partitioner_tag = role == graph::InputRole::kTangent ? graph::PartitionerTag::kBackward : graph::PartitionerTag::kForward;
+  graph.meta(node).partitioner_tag =
+      role == graph::InputRole::kTangent ? graph::PartitionerTag::kBackward : graph::PartitionerTag::kForward;
   graph.meta(node).desc = {name};
   joint_.inputs.push_back({node, role, index, std::move(name)});
   placeholder_tensors_.push_back(tensor);
@@ -122,7 +125,8 @@ NodeId StorageTracker::add_scalar(std::string name, double value, int64_t index)
 
 void StorageTracker::make_placeholder(State& state) {
   const at::Tensor tensor = std::exchange(state.declared, at::Tensor());
-  state.placeholder = insert_placeholder(state.role, state.name, state.index, tensor_meta(tensor, fresh_storage()), tensor);
+  state.placeholder =
+      insert_placeholder(state.role, state.name, state.index, tensor_meta(tensor, fresh_storage()), tensor);
   state.views.push_back({Geometry::of(tensor), state.placeholder, state.version});
   state.base_node_offset = tensor.storage_offset();
 }
@@ -132,7 +136,9 @@ NodeId StorageTracker::read(const at::Tensor& tensor) {
   if (state.views.empty()) {
     if (!state.declared.defined()) {
       if (tensor.requires_grad() && !(differentiable_constants_ && tensor.is_leaf()))
-        throw_unsupported("capture", "reads a tensor that needs a gradient but is neither a parameter of the module nor of the optimizer");
+        throw_unsupported(
+            "capture",
+            "reads a tensor that needs a gradient but is neither a parameter of the module nor of the optimizer");
       state.declared = tensor.requires_grad() ? tensor : tensor.detach();
     }
     make_placeholder(state);
@@ -162,12 +168,14 @@ NodeId StorageTracker::remake(State& state, View view) {
   if (view.parent < 0) {
     const int64_t offset = view.geometry.offset - state.views[0].geometry.offset + state.base_node_offset;
     if (view.geometry.dtype != state.views[0].geometry.dtype)
-      throw_unsupported("capture", "memory is read under two dtypes through a view that the recorder didn't see being made");
+      throw_unsupported("capture",
+                        "memory is read under two dtypes through a view that the recorder didn't see being made");
     const NodeId base = current(state, 0);
     const graph::TensorMeta& like = *graph[base].tensor();
-    return emit("aten.as_strided.default",
-                      {Argument::node(base), Argument::ints(view.geometry.sizes), Argument::ints(view.geometry.strides), offset},
-                      meta_of(view.geometry, like, *like.storage));
+    return emit(
+        "aten.as_strided.default",
+        {Argument::node(base), Argument::ints(view.geometry.sizes), Argument::ints(view.geometry.strides), offset},
+        meta_of(view.geometry, like, *like.storage));
   }
   const graph::Node origin = graph[view.origin];
   const NodeId parent = current(state, static_cast<size_t>(view.parent));
@@ -207,7 +215,8 @@ void StorageTracker::define_view(const at::Tensor& tensor, const at::Tensor& par
   graph::Graph& graph = joint_.graph;
   NodeId origin = node;
   if (item >= 0) origin = graph[node].args[0].as<graph::NodeArg>()->id;
-  const bool replayable = parent_index != static_cast<int64_t>(index) && !graph[origin].args.empty() && graph[origin].args[0].as<graph::NodeArg>() != nullptr;
+  const bool replayable = parent_index != static_cast<int64_t>(index) && !graph[origin].args.empty() &&
+                          graph[origin].args[0].as<graph::NodeArg>() != nullptr;
   view.node = node;
   view.version = state.version;
   if (replayable) {
@@ -221,7 +230,8 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
   const NodeId before = read(tensor);
   State& state = state_of(tensor);
   const Geometry written = Geometry::of(tensor);
-  if (!written.is_non_overlapping()) throw_unsupported("capture", "writes to a tensor whose elements overlap in memory");
+  if (!written.is_non_overlapping())
+    throw_unsupported("capture", "writes to a tensor whose elements overlap in memory");
   const Geometry base = state.views[0].geometry;
   const bool direct = same_layout(written, node_geometry);
   NodeId new_base = node;
@@ -231,17 +241,21 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
       new_base = emit_fresh("aten.copy.default", {Argument::node(before), Argument::node(node)}, base);
       new_offset = 0;
     }
-  } else if (direct && written.is_contiguous() && base.is_contiguous() && written.numel() == base.numel() && written.dtype == base.dtype) {
+  } else if (direct && written.is_contiguous() && base.is_contiguous() && written.numel() == base.numel() &&
+             written.dtype == base.dtype) {
     Geometry flat = base;
     flat.offset = node_geometry.offset;
     const graph::TensorMeta like = *joint_.graph[node].tensor();
-    new_base = emit("aten.view.default", {Argument::node(node), Argument::ints(base.sizes)}, meta_of(flat, like, *like.storage));
+    new_base = emit("aten.view.default", {Argument::node(node), Argument::ints(base.sizes)},
+                    meta_of(flat, like, *like.storage));
   } else {
     if (written.offset < base.offset || written.end() > base.end() || written.dtype != base.dtype)
       throw_unsupported("capture", "memory is written outside of the tensor through which the step first saw it");
     const int64_t offset = written.offset - base.offset + state.base_node_offset;
     new_base = emit_fresh("aten.as_strided_scatter.default",
-                    {Argument::node(current(state, 0)), Argument::node(node), Argument::ints(written.sizes), Argument::ints(written.strides), offset}, base);
+                          {Argument::node(current(state, 0)), Argument::node(node), Argument::ints(written.sizes),
+                           Argument::ints(written.strides), offset},
+                          base);
     new_offset = state.base_node_offset;
   }
   ++state.version;
@@ -263,7 +277,8 @@ std::vector<StorageTracker::Written> StorageTracker::written_inputs() const {
     for (size_t i = 0; i < joint_.inputs.size(); ++i)
       if (joint_.inputs[i].node == state.placeholder) result.push_back({state.placeholder, placeholder_tensors_[i]});
   }
-  std::sort(result.begin(), result.end(), [](const Written& a, const Written& b) { return a.placeholder < b.placeholder; });
+  std::sort(result.begin(), result.end(),
+            [](const Written& a, const Written& b) { return a.placeholder < b.placeholder; });
   return result;
 }
 

@@ -32,33 +32,38 @@ struct Geometry {
 
 /// Functionalization: follows which node holds the present value of every tensor, through views and writes.
 ///
-/// The unit is the storage. It has a version, a base value and any number of views, each with the operator that makes it from its parent. A write
-/// replaces the base (or scatters into it) and ends the version; views of an older version are made again from their parent when next read. Tensors are
-/// recognised by storage and geometry, not by address of the tensor object, so handles that ATen makes behind the dispatcher (detach, saved variables) are
-/// recognised too. Storages are held weakly: recording keeps no memory alive and addresses can't be taken over by a new storage.
+/// The unit is the storage. It has a version, a base value and any number of views, each with the operator that makes
+/// it from its parent. A write replaces the base (or scatters into it) and ends the version; views of an older version
+/// are made again from their parent when next read. Tensors are recognised by storage and geometry, not by address of
+/// the tensor object, so handles that ATen makes behind the dispatcher (detach, saved variables) are recognised too.
+/// Storages are held weakly: recording keeps no memory alive and addresses can't be taken over by a new storage.
 class StorageTracker {
  public:
-  /// With `differentiable_constants`, tensors that need a gradient may be read without having been declared, if they are leaves.
-  /// `stamp` is called for every node that the tracker emits, to say which part of the step it belongs to.
+  /// With `differentiable_constants`, tensors that need a gradient may be read without having been declared, if they
+  /// are leaves. `stamp` is called for every node that the tracker emits, to say which part of the step it belongs to.
   StorageTracker(graph::JointGraph& joint, std::function<void(graph::NodeId)> stamp, bool differentiable_constants)
       : joint_(joint), stamp_(std::move(stamp)), differentiable_constants_(differentiable_constants) {}
 
-  /// Says what `tensor` is, should the step read it. Becomes a placeholder at the first read. A storage that's known already keeps its first declaration.
+  /// Says what `tensor` is, should the step read it. Becomes a placeholder at the first read. A storage that's known
+  /// already keeps its first declaration.
   void declare(const at::Tensor& tensor, graph::InputRole role, std::string name, int64_t index);
 
   /// A number that the host computes for every step.
   graph::NodeId add_scalar(std::string name, double value, int64_t index);
 
-  /// The node that holds the present value; emits views that have to be made again. A tensor of unknown origin becomes a constant of the step.
+  /// The node that holds the present value; emits views that have to be made again. A tensor of unknown origin becomes
+  /// a constant of the step.
   graph::NodeId read(const at::Tensor& tensor);
   /// Whether the storage was seen before.
   bool knows(const at::Tensor& tensor) const { return states_.contains(tensor.storage().unsafeGetStorageImpl()); }
-  /// A number for the storage of a new value. Values are immutable, so numbers belong to nodes: a written storage has another number afterwards.
+  /// A number for the storage of a new value. Values are immutable, so numbers belong to nodes: a written storage has
+  /// another number afterwards.
   int32_t fresh_storage() { return next_number_++; }
 
   /// A fresh result of `node`.
   void define(const at::Tensor& tensor, graph::NodeId node);
-  /// A result of `node` that looks at the storage of `parent`, made by `target(parent, args...)`, item `item` of its results (-1: the only one).
+  /// A result of `node` that looks at the storage of `parent`, made by `target(parent, args...)`, item `item` of its
+  /// results (-1: the only one).
   void define_view(const at::Tensor& tensor, const at::Tensor& parent, graph::NodeId node, int64_t item);
   /// `tensor` was overwritten with the value of `node`, which has this geometry itself.
   void write(const at::Tensor& tensor, graph::NodeId node, const Geometry& node_geometry);
@@ -79,7 +84,7 @@ class StorageTracker {
     Geometry geometry;
     graph::NodeId node = graph::kNoNode;
     uint64_t version = 0;
-    int64_t parent = -1;             // index of the view that it's made from; -1: as_strided of the base
+    int64_t parent = -1;                    // index of the view that it's made from; -1: as_strided of the base
     graph::NodeId origin = graph::kNoNode;  // node whose target and arguments make it (first argument = parent)
     int64_t item = -1;
   };
@@ -87,10 +92,10 @@ class StorageTracker {
     explicit State(c10::weak_intrusive_ptr<c10::StorageImpl> s) : storage(std::move(s)) {}
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     uint64_t version = 0;
-    std::vector<View> views;         // [0] is the base
-    int64_t base_node_offset = 0;    // storage offset of the tensor that the base node yields
+    std::vector<View> views;       // [0] is the base
+    int64_t base_node_offset = 0;  // storage offset of the tensor that the base node yields
     graph::NodeId placeholder = graph::kNoNode;
-    at::Tensor declared;             // until the first read
+    at::Tensor declared;  // until the first read
     graph::InputRole role = graph::InputRole::kConstant;
     std::string name;
     int64_t index = -1;
@@ -98,7 +103,8 @@ class StorageTracker {
 
   State& state_of(const at::Tensor& tensor);
   void make_placeholder(State& state);
-  graph::NodeId insert_placeholder(graph::InputRole role, std::string name, int64_t index, graph::Value val, const at::Tensor& tensor);
+  graph::NodeId insert_placeholder(graph::InputRole role, std::string name, int64_t index, graph::Value val,
+                                   const at::Tensor& tensor);
   graph::NodeId current(State& state, size_t view);
   graph::NodeId remake(State& state, View view);
   size_t find_or_add_view(State& state, const Geometry& geometry);

@@ -87,7 +87,8 @@ struct EagerBridge : torch::autograd::Function<EagerBridge> {
       roots.push_back(run->outputs[i]);
       tangents.push_back(gradients[i]);
     }
-    const Tensors of_leaves = torch::autograd::grad(roots, run->leaves, tangents, /*retain_graph=*/true, /*create_graph=*/false, /*allow_unused=*/true);
+    const Tensors of_leaves = torch::autograd::grad(roots, run->leaves, tangents, /*retain_graph=*/true,
+                                                    /*create_graph=*/false, /*allow_unused=*/true);
     variable_list result = {at::Tensor()};
     size_t next = 0;
     for (const bool has_leaf : run->of_input) result.push_back(has_leaf ? of_leaves[next++] : at::Tensor());
@@ -122,8 +123,10 @@ struct CompiledFunction::Impl {
   bool warned_limit = false;
 
   void warn(std::string text) {
-    if (options.log) options.log(text);
-    else std::fprintf(stderr, "sapwood: %s\n", text.c_str());
+    if (options.log)
+      options.log(text);
+    else
+      std::fprintf(stderr, "sapwood: %s\n", text.c_str());
     report.warnings.push_back(std::move(text));
   }
   driver::Signature signature(const Tensors& inputs) const {
@@ -180,7 +183,8 @@ Tensors CompiledFunction::Impl::capture(const Tensors& inputs, driver::Signature
   return bridge_eagerly(std::move(recorded), inputs);
 }
 
-/// Runs the compiled halves on tangents of ones, puts everything back, runs `fn`, compares. The eager result is handed out.
+/// Runs the compiled halves on tangents of ones, puts everything back, runs `fn`, compares. The eager result is handed
+/// out.
 Tensors CompiledFunction::Impl::check(Entry& entry, const Tensors& inputs) {
   entry.checked = true;
   ++entry.report.checks;
@@ -194,11 +198,13 @@ Tensors CompiledFunction::Impl::check(Entry& entry, const Tensors& inputs) {
   before.restore();
   RecordedFunction recorded = driver::record_function(fn, inputs);
   driver::Comparison comparison;
-  for (size_t i = 0; i < recorded.outputs.size(); ++i) comparison.add(fmt::format("output {}", i), recorded.outputs[i], forward.outputs[i]);
+  for (size_t i = 0; i < recorded.outputs.size(); ++i)
+    comparison.add(fmt::format("output {}", i), recorded.outputs[i], forward.outputs[i]);
   std::erase_if(gradients, [](const at::Tensor& t) { return !t.defined(); });
   Tensors expected = recorded.gradients;
   std::erase_if(expected, [](const at::Tensor& t) { return !t.defined(); });
-  for (size_t i = 0; i < std::min(gradients.size(), expected.size()); ++i) comparison.add(fmt::format("gradient {}", i), expected[i], gradients[i]);
+  for (size_t i = 0; i < std::min(gradients.size(), expected.size()); ++i)
+    comparison.add(fmt::format("gradient {}", i), expected[i], gradients[i]);
   if (gradients.size() != expected.size()) comparison.first = "the set of gradients";
   comparison.add_states(after);
   entry.report.largest_difference = std::max(entry.report.largest_difference, comparison.largest);
@@ -227,7 +233,9 @@ Tensors CompiledFunction::Impl::run(const Tensors& inputs) {
     return CompiledBridge::apply(entry->pair, at::TensorList(all));
   }
   if (static_cast<int64_t>(entries.size()) < options.max_signatures) return capture(inputs, std::move(key));
-  if (!warned_limit) warn(fmt::format("{} signatures are compiled, the limit; further ones run eagerly (CompileOptions::max_signatures)", entries.size()));
+  if (!warned_limit)
+    warn(fmt::format("{} signatures are compiled, the limit; further ones run eagerly (CompileOptions::max_signatures)",
+                     entries.size()));
   warned_limit = true;
   return eager(inputs);
 }

@@ -39,12 +39,17 @@ std::unique_ptr<CompiledStep> CompiledStep::compile(capture::Recording recording
   return compiled;
 }
 
-at::Tensor CompiledStep::tensor_for(const graph::InputSpec& input, size_t position, const TrainStep::Tensors& inputs) const {
+at::Tensor CompiledStep::tensor_for(const graph::InputSpec& input, size_t position,
+                                    const TrainStep::Tensors& inputs) const {
   switch (input.role) {
-    case InputRole::kUserInput: return inputs[static_cast<size_t>(input.index)];
-    case InputRole::kState: return program_->state_tensor(input.index);
-    case InputRole::kGradient: return parameters_[static_cast<size_t>(input.index)].grad();
-    default: return held_[position];
+    case InputRole::kUserInput:
+      return inputs[static_cast<size_t>(input.index)];
+    case InputRole::kState:
+      return program_->state_tensor(input.index);
+    case InputRole::kGradient:
+      return parameters_[static_cast<size_t>(input.index)].grad();
+    default:
+      return held_[position];
   }
 }
 
@@ -52,8 +57,10 @@ void CompiledStep::bind(const TrainStep::Tensors& inputs) {
   const auto& specs = scheduled_.inputs;
   arguments_.resize(specs.size());
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (specs[i].role == InputRole::kScalar) arguments_[i] = scalars_[static_cast<size_t>(specs[i].index)];
-    else arguments_[i] = tensor_for(specs[i], i, inputs);
+    if (specs[i].role == InputRole::kScalar)
+      arguments_[i] = scalars_[static_cast<size_t>(specs[i].index)];
+    else
+      arguments_[i] = tensor_for(specs[i], i, inputs);
   }
 }
 
@@ -64,7 +71,8 @@ TrainStep::Tensors CompiledStep::hand_out(std::vector<at::Tensor> results) {
     if (spec.role == OutputRole::kUserOutput) outputs.push_back(std::move(results[i]));
     if (spec.role != OutputRole::kGradient) continue;
     for (const graph::InputSpec& input : scheduled_.inputs)
-      if (input.node == spec.target) parameters_[static_cast<size_t>(input.index)].mutable_grad() = std::move(results[i]);
+      if (input.node == spec.target)
+        parameters_[static_cast<size_t>(input.index)].mutable_grad() = std::move(results[i]);
   }
   return outputs;
 }

@@ -11,11 +11,12 @@
 
 namespace sapwood::driver {
 
-/// A captured step that can be replayed: graph, plan, executable, and where each input comes from. One thread at a time.
+/// A captured step that can be replayed: graph, plan, executable, and where each input comes from. One thread at a
+/// time.
 class CompiledStep {
  public:
-  /// The whole job: clean, partition, schedule, build. `program` is the one that emitted the update; null: the optimizer runs eagerly after a replay.
-  /// Errors: unsupported, naming the stage and the node.
+  /// The whole job: clean, partition, schedule, build. `program` is the one that emitted the update; null: the
+  /// optimizer runs eagerly after a replay. Errors: unsupported, naming the stage and the node.
   static std::unique_ptr<CompiledStep> compile(capture::Recording recording, const StepParts& parts,
                                                std::unique_ptr<capture::OptimizerProgram> program);
 

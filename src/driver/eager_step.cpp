@@ -21,17 +21,24 @@ using graph::PartitionerTag;
 using Tensors = TrainStep::Tensors;
 
 void in_part(capture::Recorder* recorder, PartitionerTag part, const std::function<void()>& fn) {
-  if (recorder != nullptr) recorder->record(part, fn);
-  else fn();
+  if (recorder != nullptr)
+    recorder->record(part, fn);
+  else
+    fn();
 }
 
 void check_loss(const Tensors& outputs) {
-  if (outputs.empty() || !outputs[0].defined()) throw_user("train step", "the step function returned no loss; return the loss tensor");
+  if (outputs.empty() || !outputs[0].defined())
+    throw_user("train step", "the step function returned no loss; return the loss tensor");
   const at::Tensor& loss = outputs[0];
   if (loss.numel() != 1)
-    throw_user("train step", fmt::format("the loss must be a scalar, but it has shape [{}]; reduce it, e.g. with .mean()", fmt::join(loss.sizes(), ", ")));
+    throw_user("train step",
+               fmt::format("the loss must be a scalar, but it has shape [{}]; reduce it, e.g. with .mean()",
+                           fmt::join(loss.sizes(), ", ")));
   if (!loss.requires_grad())
-    throw_user("train step", "the loss doesn't need a gradient: no parameter takes part in it, or it was computed under NoGradGuard or detached");
+    throw_user("train step",
+               "the loss doesn't need a gradient: no parameter takes part in it, or it was computed under NoGradGuard "
+               "or detached");
 }
 
 /// torch::nn::utils::clip_grad_norm_, operator for operator, without reading the norm on the host.
@@ -58,7 +65,8 @@ void declare_inputs(const StepParts& parts, const Tensors& inputs, capture::Reco
   }
   index = 0;
   for (const NamedTensor& b : named_buffers(parts)) recorder.declare(b.tensor, InputRole::kBuffer, b.name, index++);
-  for (size_t i = 0; i < inputs.size(); ++i) recorder.declare(inputs[i], InputRole::kUserInput, fmt::format("input {}", i), static_cast<int64_t>(i));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    recorder.declare(inputs[i], InputRole::kUserInput, fmt::format("input {}", i), static_cast<int64_t>(i));
 }
 
 std::string name_of(const std::vector<NamedTensor>& parameters, const at::Tensor& tensor) {
@@ -73,11 +81,13 @@ std::vector<NamedTensor> named_parameters(const StepParts& parts) {
   std::vector<NamedTensor> result;
   std::unordered_set<const c10::TensorImpl*> seen;
   for (const auto& item : parts.module->named_parameters())
-    if (item.value().defined() && seen.insert(item.value().unsafeGetTensorImpl()).second) result.push_back({item.key(), item.value()});
+    if (item.value().defined() && seen.insert(item.value().unsafeGetTensorImpl()).second)
+      result.push_back({item.key(), item.value()});
   size_t extra = 0;
   for (const auto& group : parts.optimizer->param_groups())
     for (const at::Tensor& p : group.params())
-      if (p.defined() && seen.insert(p.unsafeGetTensorImpl()).second) result.push_back({fmt::format("optimizer parameter {}", extra++), p});
+      if (p.defined() && seen.insert(p.unsafeGetTensorImpl()).second)
+        result.push_back({fmt::format("optimizer parameter {}", extra++), p});
   return result;
 }
 
@@ -107,8 +117,8 @@ Tensors run_eagerly(const StepParts& parts, const Tensors& inputs, MicroStep mic
   return outputs;
 }
 
-capture::Recording record_step(const StepParts& parts, const Tensors& inputs, MicroStep micro, const capture::RecorderOptions& options,
-                               Tensors& outputs) {
+capture::Recording record_step(const StepParts& parts, const Tensors& inputs, MicroStep micro,
+                               const capture::RecorderOptions& options, Tensors& outputs) {
   if (micro.first) clear_gradients(parts);
   capture::Recorder recorder(options);
   declare_inputs(parts, inputs, recorder);
@@ -116,15 +126,19 @@ capture::Recording record_step(const StepParts& parts, const Tensors& inputs, Mi
   const std::vector<NamedTensor> parameters = named_parameters(parts);
   std::vector<std::pair<NodeId, graph::OutputSpec>> results;
   for (const at::Tensor& t : outputs) {
-    if (!t.defined()) recorder.fail("the step function returned an undefined tensor");
-    else results.push_back({recorder.read(t), {OutputRole::kUserOutput, graph::kNoNode}});
+    if (!t.defined())
+      recorder.fail("the step function returned an undefined tensor");
+    else
+      results.push_back({recorder.read(t), {OutputRole::kUserOutput, graph::kNoNode}});
   }
-  if (micro.last && parts.program != nullptr) parts.program->emit(recorder, [&](const at::Tensor& p) { return name_of(parameters, p); });
+  if (micro.last && parts.program != nullptr)
+    parts.program->emit(recorder, [&](const at::Tensor& p) { return name_of(parameters, p); });
   const bool keep = parts.options.keep_grads || !micro.last || parts.program == nullptr;
   if (keep && micro.first) {
     for (size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].tensor.grad().defined())
-        results.push_back({recorder.read(parameters[i].tensor.grad()), {OutputRole::kGradient, recorder.parameter_node(static_cast<int64_t>(i))}});
+        results.push_back({recorder.read(parameters[i].tensor.grad()),
+                           {OutputRole::kGradient, recorder.parameter_node(static_cast<int64_t>(i))}});
   }
   if (micro.last && !parts.options.keep_grads) clear_gradients(parts);
   return recorder.finish(std::move(results));

@@ -25,7 +25,8 @@ struct MicroStep {
   bool last = true;   ///< the optimizer runs
 };
 
-/// The parameters that the step differentiates with respect to: the optimizer's and the module's, once each, with their names.
+/// The parameters that the step differentiates with respect to: the optimizer's and the module's, once each, with their
+/// names.
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;
@@ -33,13 +34,15 @@ struct NamedTensor {
 std::vector<NamedTensor> named_parameters(const StepParts& parts);
 std::vector<NamedTensor> named_buffers(const StepParts& parts);
 
-/// Runs one step as a user's loop does: gradients to none, loss, backward, clipping, update. With a recorder every part is recorded on the way.
-/// Returns what the user's function returned, detached. Errors: what the user's function throws; user errors for a loss that can't be trained on.
-TrainStep::Tensors run_eagerly(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro, capture::Recorder* recorder);
+/// Runs one step as a user's loop does: gradients to none, loss, backward, clipping, update. With a recorder every part
+/// is recorded on the way. Returns what the user's function returned, detached. Errors: what the user's function
+/// throws; user errors for a loss that can't be trained on.
+TrainStep::Tensors run_eagerly(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro,
+                               capture::Recorder* recorder);
 
 /// Runs a step eagerly, recording it into one graph with all roles known. `outputs` gets the step's result.
-capture::Recording record_step(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro, const capture::RecorderOptions& options,
-                               TrainStep::Tensors& outputs);
+capture::Recording record_step(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro,
+                               const capture::RecorderOptions& options, TrainStep::Tensors& outputs);
 
 /// Sets every `.grad` to none.
 void clear_gradients(const StepParts& parts);

@@ -56,17 +56,20 @@ RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& 
     if (!t.requires_grad()) continue;
     roots.push_back(t);
     tangents.push_back(at::ones_like(t));
-    recorder.declare(tangents.back(), InputRole::kTangent, fmt::format("tangent {}", tangents.size() - 1), static_cast<int64_t>(tangents.size()) - 1);
+    recorder.declare(tangents.back(), InputRole::kTangent, fmt::format("tangent {}", tangents.size() - 1),
+                     static_cast<int64_t>(tangents.size()) - 1);
   }
   for (const at::Tensor& p : recorder.differentiable_constants()) result.leaves.push_back(p);
   if (roots.empty()) recorder.fail("no output needs a gradient");
   if (!roots.empty() && !result.leaves.empty())
     recorder.record(PartitionerTag::kBackward, [&] {
-      result.gradients = torch::autograd::grad(roots, result.leaves, tangents, /*retain_graph=*/true, /*create_graph=*/false, /*allow_unused=*/true);
+      result.gradients = torch::autograd::grad(roots, result.leaves, tangents, /*retain_graph=*/true,
+                                               /*create_graph=*/false, /*allow_unused=*/true);
     });
   for (size_t i = 0; i < result.gradients.size(); ++i)
     if (result.gradients[i].defined())
-      outputs.push_back({recorder.read(result.gradients[i]), {OutputRole::kGradient, recorder.placeholder_of(result.leaves[i])}});
+      outputs.push_back(
+          {recorder.read(result.gradients[i]), {OutputRole::kGradient, recorder.placeholder_of(result.leaves[i])}});
   result.recording = recorder.finish(std::move(outputs));
   return result;
 }
@@ -140,9 +143,11 @@ void FunctionPair::split(size_t num_outputs) {
     const std::string& name = backward_step_.graph[id].name;
     const graph::InputSpec* spec = spec_named(joint_, name);
     const bool is_tangent = spec != nullptr && spec->role == InputRole::kTangent;
-    if (!is_tangent && !saved_index.contains(name)) throw_internal("compile", "the backward wants a value that the forward doesn't save");
+    if (!is_tangent && !saved_index.contains(name))
+      throw_internal("compile", "the backward wants a value that the forward doesn't save");
     backward_arguments_.push_back(is_tangent ? -1 - spec->index : saved_index.at(name));
-    backward_step_.inputs.push_back({id, is_tangent ? InputRole::kTangent : InputRole::kUserInput, static_cast<int64_t>(backward_step_.inputs.size()), name});
+    backward_step_.inputs.push_back({id, is_tangent ? InputRole::kTangent : InputRole::kUserInput,
+                                     static_cast<int64_t>(backward_step_.inputs.size()), name});
   }
   for (size_t i = leading; i < joint_.outputs.size(); ++i) {
     if (joint_.outputs[i].role != OutputRole::kGradient)
@@ -155,7 +160,9 @@ const at::Tensor& FunctionPair::source(size_t placeholder, const Tensors& inputs
   const graph::InputSpec& spec = forward_step_.inputs[placeholder];
   if (spec.role == InputRole::kUserInput) return inputs[static_cast<size_t>(spec.index)];
   for (size_t i = 0; i < joint_.inputs.size(); ++i)
-    if (joint_.inputs[i].name == spec.name && joint_.graph[joint_.inputs[i].node].name == forward_step_.graph[spec.node].name) return held_[i];
+    if (joint_.inputs[i].name == spec.name &&
+        joint_.graph[joint_.inputs[i].node].name == forward_step_.graph[spec.node].name)
+      return held_[i];
   throw_internal("compile", "a tensor that the function reads was lost");
 }
 
@@ -167,7 +174,8 @@ FunctionPair::ForwardResult FunctionPair::forward(const Tensors& inputs) {
   ForwardResult result;
   for (size_t i = 0; i < differentiable_.size(); ++i) result.outputs.push_back(results[i]);
   for (const SavedSource& s : saved_)
-    result.saved.push_back(s.input >= 0 ? arguments[static_cast<size_t>(s.input)].toTensor() : results[static_cast<size_t>(s.output)]);
+    result.saved.push_back(s.input >= 0 ? arguments[static_cast<size_t>(s.input)].toTensor()
+                                        : results[static_cast<size_t>(s.output)]);
   return result;
 }
 
@@ -177,8 +185,11 @@ Tensors FunctionPair::backward(const Tensors& saved, const Tensors& tangents) {
   std::vector<c10::IValue> arguments;
   for (size_t i = 0; i < backward_arguments_.size(); ++i) {
     const int64_t index = backward_arguments_[i];
-    if (index >= 0) arguments.emplace_back(saved[static_cast<size_t>(index)]);
-    else arguments.emplace_back(like_captured(tangents[static_cast<size_t>(-1 - index)], *backward_step_.graph[backward_step_.inputs[i].node].tensor()));
+    if (index >= 0)
+      arguments.emplace_back(saved[static_cast<size_t>(index)]);
+    else
+      arguments.emplace_back(like_captured(tangents[static_cast<size_t>(-1 - index)],
+                                           *backward_step_.graph[backward_step_.inputs[i].node].tensor()));
   }
   const Tensors results = backward_->run(arguments);
   size_t of_inputs = 0;

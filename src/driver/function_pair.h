@@ -16,16 +16,17 @@ using Tensors = std::vector<at::Tensor>;
 /// A differentiable function while it is being recorded: what it returned, and how to differentiate it eagerly.
 struct RecordedFunction {
   capture::Recording recording;
-  Tensors outputs;            ///< with eager's autograd history, down to `leaves`
-  Tensors leaves;             ///< stand-ins of the inputs that need a gradient, then the parameters that were read
-  Tensors gradients;          ///< of the leaves, for tangents of ones; undefined where nothing flows
-  std::vector<bool> of_input; ///< by input: has a leaf
+  Tensors outputs;             ///< with eager's autograd history, down to `leaves`
+  Tensors leaves;              ///< stand-ins of the inputs that need a gradient, then the parameters that were read
+  Tensors gradients;           ///< of the leaves, for tangents of ones; undefined where nothing flows
+  std::vector<bool> of_input;  ///< by input: has a leaf
 };
 
 /// Runs `fn` once on stand-ins of the inputs, recording forward and (with tangents of ones) backward.
 RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& inputs);
 
-/// The two compiled halves of a function. `forward` and `backward` may run on any threads; each half runs once at a time.
+/// The two compiled halves of a function. `forward` and `backward` may run on any threads; each half runs once at a
+/// time.
 class FunctionPair {
  public:
   /// Errors: unsupported, naming the stage and the node.

@@ -28,7 +28,8 @@ void describe_graph(const graph::Graph& graph, const partition::Plan& plan, Sign
     if (node.meta.partitioner_tag == graph::PartitionerTag::kOptimizer) ++report.optimizer_nodes;
   }
   report.ops.assign(counts.begin(), counts.end());
-  std::stable_sort(report.ops.begin(), report.ops.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(report.ops.begin(), report.ops.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   for (const partition::SavedValue& saved : plan.saved) {
     const graph::Node& node = graph[saved.node];
     if (node.kind == graph::NodeKind::kPlaceholder) continue;  // inputs and parameters are there anyway

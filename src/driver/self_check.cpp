@@ -31,7 +31,8 @@ void set_generator_state(const at::Tensor& state) {
   generator.set_state(state);
 }
 
-/// Largest absolute difference of two tensors; infinite if shapes, dtypes or NaN patterns differ. 0 exactly if the bits are equal.
+/// Largest absolute difference of two tensors; infinite if shapes, dtypes or NaN patterns differ. 0 exactly if the bits
+/// are equal.
 double difference(const at::Tensor& a, const at::Tensor& b) {
   if (a.defined() != b.defined()) return INFINITY;
   if (!a.defined() || capture::value_hash(a) == capture::value_hash(b)) return 0;
@@ -67,7 +68,8 @@ std::string first_structural_difference(const graph::JointGraph& captured, const
     const graph::Node &x = captured.graph[a[i]], &y = now.graph[b[i]];
     if (x.target == y.target && x.args == y.args && x.kwargs == y.kwargs) continue;
     const std::string at = x.meta.stack_trace.empty() ? "" : " at " + x.meta.stack_trace;
-    return fmt::format("node %{} ({}){}: this step calls {} there, or calls it with other constants", x.name, x.target, at, y.target);
+    return fmt::format("node %{} ({}){}: this step calls {} there, or calls it with other constants", x.name, x.target,
+                       at, y.target);
   }
   return a.size() == b.size() ? "" : fmt::format("the captured step has {} nodes, this one {}", a.size(), b.size());
 }
@@ -76,7 +78,8 @@ std::string first_structural_difference(const graph::JointGraph& captured, const
 std::string first_value_difference(CompiledStep& compiled, const capture::Recording& eager, const Tensors& inputs) {
   std::unordered_map<std::string, uint64_t> expected;
   for (const graph::NodeId id : eager.step.graph.order())
-    if (static_cast<size_t>(id) < eager.value_hashes.size()) expected[eager.step.graph[id].name] = eager.value_hashes[static_cast<size_t>(id)];
+    if (static_cast<size_t>(id) < eager.value_hashes.size())
+      expected[eager.step.graph[id].name] = eager.value_hashes[static_cast<size_t>(id)];
   std::string first;
   compiled.replay_observed(inputs, [&](const graph::Node& node, const c10::IValue& value) {
     const auto found = expected.find(node.name);
@@ -128,9 +131,11 @@ CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const T
   gradients_before.restore();
   before.restore();
 
-  capture::Recording eager = record_step(parts, inputs, micro, {.hash_values = true, .locate_sources = false}, result.outputs);
+  capture::Recording eager =
+      record_step(parts, inputs, micro, {.hash_values = true, .locate_sources = false}, result.outputs);
   Comparison comparison;
-  for (size_t i = 0; i < result.outputs.size(); ++i) comparison.add(fmt::format("output {}", i), result.outputs[i], replayed[i]);
+  for (size_t i = 0; i < result.outputs.size(); ++i)
+    comparison.add(fmt::format("output {}", i), result.outputs[i], replayed[i]);
   comparison.add_states(after, names);
   for (const auto& [parameter, grad] : gradients_replayed.handles)
     if (grad.defined() && parameter.grad().defined()) comparison.add("a gradient", parameter.grad(), grad);
@@ -152,7 +157,8 @@ CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const T
     gradients_now.restore();
     now.restore();
   }
-  result.difference = fmt::format("{} differs from eager; first: {}", comparison.first, node.empty() ? "no single node" : node);
+  result.difference =
+      fmt::format("{} differs from eager; first: {}", comparison.first, node.empty() ? "no single node" : node);
   return result;
 }
 

@@ -33,8 +33,9 @@ void append_module(const torch::nn::Module& module, bool with_gradients, Signatu
 
 void append_layout(const at::Tensor& t, Signature& key) {
   if (!t.defined()) return key.push_back(-1);
-  key.push_back(static_cast<int64_t>(t.scalar_type()) | static_cast<int64_t>(t.layout()) << 8 | static_cast<int64_t>(t.requires_grad()) << 16 |
-                static_cast<int64_t>(t.device().type()) << 24 | static_cast<int64_t>(t.device().index()) << 32);
+  key.push_back(static_cast<int64_t>(t.scalar_type()) | static_cast<int64_t>(t.layout()) << 8 |
+                static_cast<int64_t>(t.requires_grad()) << 16 | static_cast<int64_t>(t.device().type()) << 24 |
+                static_cast<int64_t>(t.device().index()) << 32);
   key.push_back(t.dim());
   if (t.layout() != at::kStrided) return;
   key.insert(key.end(), t.sizes().begin(), t.sizes().end());
@@ -45,9 +46,11 @@ void append_layout(const at::Tensor& t, Signature& key) {
 void append_aliasing(const TrainStep::Tensors& inputs, Signature& key) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
-      if (!inputs[i].defined() || !inputs[k].defined() || !inputs[i].has_storage() || !inputs[k].has_storage()) continue;
+      if (!inputs[i].defined() || !inputs[k].defined() || !inputs[i].has_storage() || !inputs[k].has_storage())
+        continue;
       if (!inputs[i].is_alias_of(inputs[k])) continue;
-      key.insert(key.end(), {static_cast<int64_t>(i), static_cast<int64_t>(k), inputs[i].storage_offset(), inputs[k].storage_offset()});
+      key.insert(key.end(), {static_cast<int64_t>(i), static_cast<int64_t>(k), inputs[i].storage_offset(),
+                             inputs[k].storage_offset()});
     }
   }
 }
@@ -58,9 +61,9 @@ void append_training_flags(const torch::nn::Module& module, Signature& key) {
 }
 
 void append_modes(Signature& key) {
-  key.push_back(c10::GradMode::is_enabled() | c10::InferenceMode::is_enabled() << 1 | at::autocast::is_autocast_enabled(at::kCPU) << 2 |
-                torch::autograd::AnomalyMode::is_enabled() << 3 | at::globalContext().deterministicAlgorithms() << 4 |
-                at::globalContext().userEnabledMkldnn() << 5);
+  key.push_back(c10::GradMode::is_enabled() | c10::InferenceMode::is_enabled() << 1 |
+                at::autocast::is_autocast_enabled(at::kCPU) << 2 | torch::autograd::AnomalyMode::is_enabled() << 3 |
+                at::globalContext().deterministicAlgorithms() << 4 | at::globalContext().userEnabledMkldnn() << 5);
   key.push_back(static_cast<int64_t>(at::autocast::get_autocast_dtype(at::kCPU)));
   key.push_back(static_cast<int64_t>(c10::get_default_dtype_as_scalartype()));
 }
@@ -83,7 +86,9 @@ std::string describe_inputs(const TrainStep::Tensors& inputs) {
   std::string text;
   for (const at::Tensor& t : inputs) {
     if (!text.empty()) text += ", ";
-    text += t.defined() ? fmt::format("{}[{}]", graph::dtype_name(capture::to_dtype(t.scalar_type())), fmt::join(t.sizes(), ", ")) : "undefined";
+    text += t.defined() ? fmt::format("{}[{}]", graph::dtype_name(capture::to_dtype(t.scalar_type())),
+                                      fmt::join(t.sizes(), ", "))
+                        : "undefined";
   }
   return text;
 }
@@ -91,8 +96,10 @@ std::string describe_inputs(const TrainStep::Tensors& inputs) {
 std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro) {
   std::string text = describe_inputs(inputs);
   text += parts.module->is_training() ? "; train" : "; eval";
-  if (!micro.last) text += micro.first ? ", first of accumulation" : ", accumulates";
-  else if (!micro.first) text += ", last of accumulation";
+  if (!micro.last)
+    text += micro.first ? ", first of accumulation" : ", accumulates";
+  else if (!micro.first)
+    text += ", last of accumulation";
   return text;
 }
 

@@ -8,17 +8,21 @@
 
 namespace sapwood::driver {
 
-/// All that a compiled step depends on besides values: shapes, strides, dtypes, devices, requires_grad and aliasing of the inputs, identity and layout of
-/// parameters and buffers, training flags, the optimizer's structure, and the thread's modes. Equal keys may share a compiled step.
+/// All that a compiled step depends on besides values: shapes, strides, dtypes, devices, requires_grad and aliasing of
+/// the inputs, identity and layout of parameters and buffers, training flags, the optimizer's structure, and the
+/// thread's modes. Equal keys may share a compiled step.
 using Signature = std::vector<int64_t>;
 
-/// Fills `key` (its memory is reused) with all but the optimizer. Thread count is left out on purpose: replays don't depend on it.
+/// Fills `key` (its memory is reused) with all but the optimizer. Thread count is left out on purpose: replays don't
+/// depend on it.
 void compute_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro, Signature& key);
 
-/// Appends the structure of the update, last: state may be born in a step, so a captured step is filed under the structure after it.
+/// Appends the structure of the update, last: state may be born in a step, so a captured step is filed under the
+/// structure after it.
 void append_update_structure(const StepParts& parts, MicroStep micro, Signature& key);
 
-/// Parts of a signature: dtype, device and layout of a tensor; which tensors share memory, and how; training flags; the thread's modes.
+/// Parts of a signature: dtype, device and layout of a tensor; which tensors share memory, and how; training flags; the
+/// thread's modes.
 void append_layout(const at::Tensor& tensor, Signature& key);
 void append_aliasing(const TrainStep::Tensors& inputs, Signature& key);
 void append_training_flags(const torch::nn::Module& module, Signature& key);

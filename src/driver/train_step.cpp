@@ -26,7 +26,9 @@ using driver::MicroStep;
 using driver::Signature;
 using Clock = std::chrono::steady_clock;
 
-double milliseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 struct SignatureHash {
   size_t operator()(const Signature& key) const {
@@ -69,15 +71,18 @@ struct TrainStep::Impl {
 };
 
 void TrainStep::Impl::warn(std::string text) {
-  if (parts.options.log) parts.options.log(text);
-  else std::fprintf(stderr, "sapwood: %s\n", text.c_str());
+  if (parts.options.log)
+    parts.options.log(text);
+  else
+    std::fprintf(stderr, "sapwood: %s\n", text.c_str());
   report.warnings.push_back(std::move(text));
 }
 
 void TrainStep::Impl::check_optimizer() const {
   std::unordered_set<const c10::TensorImpl*> of_module;
   for (const at::Tensor& p : parts.module->parameters()) of_module.insert(p.unsafeGetTensorImpl());
-  if (of_module.empty()) throw_user("train step", "the module has no parameters; register them with register_parameter or register_module");
+  if (of_module.empty())
+    throw_user("train step", "the module has no parameters; register them with register_parameter or register_module");
   size_t shared = 0, all = 0;
   for (const auto& group : parts.optimizer->param_groups()) {
     for (const at::Tensor& p : group.params()) {
@@ -87,7 +92,9 @@ void TrainStep::Impl::check_optimizer() const {
   }
   if (all == 0) throw_user("train step", "the optimizer has no parameters; construct it with module->parameters()");
   if (shared == 0)
-    throw_user("train step", "the optimizer holds none of the module's parameters; construct it with parameters() of the module that is trained");
+    throw_user("train step",
+               "the optimizer holds none of the module's parameters; construct it with parameters() of the module that "
+               "is trained");
 }
 
 void TrainStep::Impl::check_arguments(const Tensors& inputs) const {
@@ -101,12 +108,15 @@ void TrainStep::Impl::check_arguments(const Tensors& inputs) const {
 std::string TrainStep::Impl::eager_reason(const Tensors& inputs) const {
   if (!c10::GradMode::is_enabled()) return "gradients are switched off on this thread (NoGradGuard)";
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].device().is_cpu()) return fmt::format("input {} is on {}; steps are compiled for the CPU", i, inputs[i].device().str());
-    if (inputs[i].requires_grad()) return fmt::format("input {} requires grad; only parameters get gradients in a compiled step", i);
+    if (!inputs[i].device().is_cpu())
+      return fmt::format("input {} is on {}; steps are compiled for the CPU", i, inputs[i].device().str());
+    if (inputs[i].requires_grad())
+      return fmt::format("input {} requires grad; only parameters get gradients in a compiled step", i);
     if (inputs[i].layout() != at::kStrided) return fmt::format("input {} isn't strided", i);
   }
   for (const driver::NamedTensor& p : driver::named_parameters(parts)) {
-    if (!p.tensor.device().is_cpu()) return fmt::format("parameter {} is on {}; steps are compiled for the CPU", p.name, p.tensor.device().str());
+    if (!p.tensor.device().is_cpu())
+      return fmt::format("parameter {} is on {}; steps are compiled for the CPU", p.name, p.tensor.device().str());
     if (!p.tensor.is_leaf()) return fmt::format("parameter {} isn't a leaf", p.name);
   }
   return {};
@@ -191,7 +201,8 @@ TrainStep::Tensors TrainStep::Impl::replay(Entry& entry, const Tensors& inputs, 
   finish_step(micro);
   ++report.replayed_steps;
   const double ms = milliseconds_since(start);
-  entry.report.mean_replay_ms += (ms - entry.report.mean_replay_ms) / static_cast<double>(entry.report.replays - entry.report.checks);
+  entry.report.mean_replay_ms +=
+      (ms - entry.report.mean_replay_ms) / static_cast<double>(entry.report.replays - entry.report.checks);
   return outputs;
 }
 
@@ -209,12 +220,15 @@ TrainStep::Tensors TrainStep::Impl::run(const Tensors& inputs) {
   }
   if (static_cast<int64_t>(entries.size()) < parts.options.max_signatures) return capture_step(inputs, micro);
   if (!warned_limit)
-    warn(fmt::format("{} signatures are compiled, the limit; further ones run eagerly (TrainStepOptions::max_signatures)", entries.size()));
+    warn(fmt::format(
+        "{} signatures are compiled, the limit; further ones run eagerly (TrainStepOptions::max_signatures)",
+        entries.size()));
   warned_limit = true;
   return run_eager(inputs, micro);
 }
 
-void TrainStep::init(torch::nn::Module& module, torch::optim::Optimizer& optimizer, StepFn fn, TrainStepOptions options, size_t arity) {
+void TrainStep::init(torch::nn::Module& module, torch::optim::Optimizer& optimizer, StepFn fn, TrainStepOptions options,
+                     size_t arity) {
   if (options.accumulation_steps < 1)
     throw_user("train step", fmt::format("accumulation_steps must be at least 1, not {}", options.accumulation_steps));
   impl_ = std::make_unique<Impl>();

@@ -12,14 +12,17 @@
 
 namespace sapwood::graph {
 
-/// The IR of every stage: a list of nodes in execution order, each a placeholder, an attribute, a call or the one output.
+/// The IR of every stage: a list of nodes in execution order, each a placeholder, an attribute, a call or the one
+/// output.
 ///
 /// A node's value is computed once and never changes (SSA); an operator with several results yields a tuple that
-/// `operator.getitem` nodes take apart. Order is meaningful: random and effectful operators run in graph order. Names are unique and
-/// survive every pass, so that a report can speak of a node that a user saw in a dump. Operators carry PyTorch's names.
+/// `operator.getitem` nodes take apart. Order is meaningful: random and effectful operators run in graph order. Names
+/// are unique and survive every pass, so that a report can speak of a node that a user saw in a dump. Operators carry
+/// PyTorch's names.
 ///
-/// Invariants (checked by `verify`): every argument is defined before its use; `users` mirrors the arguments; placeholders come first; exactly one
-/// output, last. All operations are O(1) or O(size of what they touch) and keep `users` right.
+/// Invariants (checked by `verify`): every argument is defined before its use; `users` mirrors the arguments;
+/// placeholders come first; exactly one output, last. All operations are O(1) or O(size of what they touch) and keep
+/// `users` right.
 ///
 /// Copyable (a deep copy with equal ids). Not thread-safe while it is being changed.
 class Graph {
@@ -64,7 +67,8 @@ class Graph {
   /// `node_name` empty: derived from the target ("aten.mm.default" -> "mm", then "mm_1", ...).
   NodeId call(std::string_view target, ArgumentList args, std::optional<Value> val, std::string_view node_name = {});
   NodeId output(const std::vector<NodeId>& values);
-  /// Adds `node` as it is (id, links and users are set here). Errors: a name that is taken or an unknown argument is an internal error.
+  /// Adds `node` as it is (id, links and users are set here). Errors: a name that is taken or an unknown argument is an
+  /// internal error.
   NodeId add(Node node);
   /// New nodes go before `id`; kNoNode: to the end.
   void set_insertion_point(NodeId id) { insertion_point_ = id; }

@@ -39,8 +39,8 @@ struct OutputSpec {
   NodeId target = kNoNode;  ///< placeholder that is written or whose gradient this is
 };
 
-/// One training step: a graph, and what each input and output is. Inputs are in placeholder order, outputs in output order.
-/// The part of every node (forward, backward, optimizer) is its `partitioner_tag`.
+/// One training step: a graph, and what each input and output is. Inputs are in placeholder order, outputs in output
+/// order. The part of every node (forward, backward, optimizer) is its `partitioner_tag`.
 struct JointGraph {
   Graph graph;
   std::vector<InputSpec> inputs;

@@ -22,7 +22,8 @@ std::string legal_name(std::string_view wanted);
 /// Whether `name` is an identifier: [A-Za-z_][A-Za-z0-9_]*.
 bool is_legal_name(std::string_view name);
 
-/// Python keywords and builtins ("sum", "input"): a node never gets such a name by itself, so that names agree with FX's.
+/// Python keywords and builtins ("sum", "input"): a node never gets such a name by itself, so that names agree with
+/// FX's.
 bool is_python_name(std::string_view name);
 
 /// The name that a call of `target` asks for: "aten.mm.default" -> "mm", "aten._softmax.default" -> "_softmax",

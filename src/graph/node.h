@@ -16,7 +16,15 @@ enum class NodeKind : uint8_t { kPlaceholder, kGetAttr, kCallFunction, kOutput }
 /// Which part of the step a node was recorded in. `kOptimizer` never occurs in graphs that come from PyTorch.
 enum class PartitionerTag : uint8_t { kNone, kForward, kBackward, kMustBeInForward, kMustBeInBackward, kOptimizer };
 
-enum class CheckpointPolicy : uint8_t { kNone, kMustSave, kPreferSave, kMustRecompute, kPreferRecompute, kMustCpuOffload, kPreferCpuOffload };
+enum class CheckpointPolicy : uint8_t {
+  kNone,
+  kMustSave,
+  kPreferSave,
+  kMustRecompute,
+  kPreferRecompute,
+  kMustCpuOffload,
+  kPreferCpuOffload
+};
 
 /// Facts about a node that aren't arguments. Every field has the name and meaning of its key in `sapwood.graph/1`.
 struct NodeMeta {
@@ -32,18 +40,18 @@ struct NodeMeta {
   bool is_gradient_acc = false;
   bool is_functional_regenerated = false;
   std::string quantization_tag;
-  std::optional<double> region_memory_budget;  ///< `custom._region_activation_memory_budget`
+  std::optional<double> region_memory_budget;            ///< `custom._region_activation_memory_budget`
   std::vector<std::pair<std::string, Argument>> custom;  ///< every other entry of `custom`: the user's own annotations
   bool tensor_meta = false;
   std::string original_aten;
-  std::vector<std::string> desc;               ///< one text for a placeholder, one per output for the output node
+  std::vector<std::string> desc;  ///< one text for a placeholder, one per output for the output node
   std::vector<std::pair<std::string, std::string>> unbacked_bindings;
-  std::string stack_trace;                     ///< "file.cpp:12, in function, code"
+  std::string stack_trace;  ///< "file.cpp:12, in function, code"
   std::string nn_module;
   std::optional<int64_t> mutation_region_id;
-  bool impure = false;                         ///< dead-code elimination must keep the node
+  bool impure = false;  ///< dead-code elimination must keep the node
   std::optional<int64_t> flops;
-  std::vector<std::string> hop;                ///< parameter names of a higher-order operator
+  std::vector<std::string> hop;  ///< parameter names of a higher-order operator
 
   friend bool operator==(const NodeMeta&, const NodeMeta&) = default;
 };
@@ -56,10 +64,10 @@ struct Node {
   std::string target;  ///< "aten.mm.default", "operator.getitem", or the placeholder / attribute name
   ArgumentList args;
   std::vector<std::pair<std::string, Argument>> kwargs;
-  std::optional<Value> val;    ///< none: no metadata (the output node, a module attribute)
+  std::optional<Value> val;  ///< none: no metadata (the output node, a module attribute)
   NodeMeta meta;
-  std::vector<NodeId> users;   ///< each user once, in the order in which it became one
-  NodeId prev = kNoNode;       ///< neighbours in graph order
+  std::vector<NodeId> users;  ///< each user once, in the order in which it became one
+  NodeId prev = kNoNode;      ///< neighbours in graph order
   NodeId next = kNoNode;
   bool erased = false;
 

@@ -24,20 +24,39 @@ struct SymbolInfo {
 using SymbolTable = std::map<std::string, SymbolInfo, std::less<>>;
 
 enum class SymOp : uint8_t {
-  kConst, kSymbol, kAdd, kMul, kPow, kFloorDiv, kMod, kMin, kMax,
-  kEq, kNe, kLt, kLe, kGt, kGe, kAnd, kOr, kNot, kTrueDiv, kCeilDiv, kWhere,
+  kConst,
+  kSymbol,
+  kAdd,
+  kMul,
+  kPow,
+  kFloorDiv,
+  kMod,
+  kMin,
+  kMax,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kAnd,
+  kOr,
+  kNot,
+  kTrueDiv,
+  kCeilDiv,
+  kWhere,
 };
 
 struct SymNode;
 
-/// An immutable symbolic integer (or comparison of such) in canonical form: sums and products are flattened, constants are folded,
-/// like terms are collected and operands are ordered, so that equal polynomials are equal expressions.
+/// An immutable symbolic integer (or comparison of such) in canonical form: sums and products are flattened, constants
+/// are folded, like terms are collected and operands are ordered, so that equal polynomials are equal expressions.
 ///
 /// Copies share structure. Equality compares a stored hash first and is O(1) for unequal expressions. Thread-safe to
 /// read and copy. Text form is SymPy's: `s77*((s3 + 1)//2)`, `Max(1, u0)`, `Mod(s0, 2)`, `Ne(s0, 1)`.
 class SymExpr {
  public:
-  SymExpr();  ///< zero
+  SymExpr();               ///< zero
   SymExpr(int64_t value);  // NOLINT(google-explicit-constructor): an integer is a size
   static SymExpr symbol(std::string_view name);
   /// Builds and canonicalises. Errors: a wrong number of operands is an internal error.

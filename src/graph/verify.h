@@ -20,7 +20,8 @@ std::vector<Violation> verify(const Graph& graph);
 /// Throws an internal error with the first violations if there are any.
 void verify_or_throw(const Graph& graph, std::string_view stage);
 
-/// Hash of the structure: targets, arguments, values and output, not names, not source locations. Equal graphs have equal hashes in every process.
+/// Hash of the structure: targets, arguments, values and output, not names, not source locations. Equal graphs have
+/// equal hashes in every process.
 uint64_t structural_hash(const Graph& graph);
 
 }  // namespace sapwood::graph

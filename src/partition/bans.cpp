@@ -38,7 +38,7 @@ bool is_reduction(const JointView& view, NodeId id) {
 
 BanReason judge_by_list(const JointView& view, NodeId id, const PartitionOptions& options) {
   const ops::OpInfo& info = view.info(id);
-  if (info.draws) return options.ban_recompute_not_in_allowlist ? BanReason::kNotInAllowlist : BanReason::kRandom;
+  if (view.draws(id)) return options.ban_recompute_not_in_allowlist ? BanReason::kNotInAllowlist : BanReason::kRandom;
   if (options.ban_recompute_not_in_allowlist)
     return info.is_recomputable() ? BanReason::kNone : BanReason::kNotInAllowlist;
   return info.remat == ops::Remat::kHeavy ? BanReason::kHeavy : BanReason::kNone;

@@ -23,7 +23,7 @@ NodeId producer(const JointView& view, NodeId id) {
 
 std::string cost_of_repeating(const JointView& view, NodeId id) {
   const std::string again = "recomputing " + short_name(view, id) + " would repeat ";
-  if (view.info(id).draws) return "random: drawing it again would give other numbers";
+  if (view.draws(id)) return "random: drawing it again would give other numbers";
   switch (view.info(id).op_class) {
     case OpClass::kMatmul:
       return again + "a matrix product";

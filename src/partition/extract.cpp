@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "partition/partition.h"
+#include "partition/random_state.h"
 #include "partition/remap.h"
 #include "partition/saved_values.h"
 #include "partition/tag_rules.h"
@@ -106,14 +107,16 @@ Selection backward_part(const JointView& view, const Plan& plan) {
 }  // namespace
 
 ForwardBackward extract(const Graph& joint, const Plan& plan) {
-  const JointView view = view_joint(joint, true);
+  JointView view = view_joint(joint, true);
+  const bool checkpointed = has_recompute_marks(view);
+  apply_tag_rules(view, plan.method == Method::kDefault);
   Selection forward = forward_part(view, plan);
   Selection backward = backward_part(view, plan);
   if (plan.method == Method::kDefault) {
     drop_dead_collectives(view, forward);
     drop_dead_collectives(view, backward);
   }
-  if (plan.method == Method::kMinCut || has_recompute_marks(view)) order_like_autograd(view, backward);
+  if (plan.method == Method::kMinCut || checkpointed) order_like_autograd(view, backward);
   raise_getitems(view, forward);
   raise_getitems(view, backward);
   ForwardBackward parts;
@@ -121,6 +124,7 @@ ForwardBackward extract(const Graph& joint, const Plan& plan) {
   parts.forward.num_forward_outputs = joint.num_forward_outputs;
   parts.forward.static_lifetime_inputs = joint.static_lifetime_inputs;
   parts.backward = PartBuilder(view, backward).build(joint.name + ".backward", true);
+  if (checkpointed) replay_random_states(view, plan.saved_symbols.size(), parts);
   return parts;
 }
 

@@ -52,6 +52,8 @@ struct JointView {
   bool is_getitem(graph::NodeId id) const { return is_call(id) && node(id).target == "operator.getitem"; }
   bool is_view(graph::NodeId id) const { return info(id).remat == ops::Remat::kView; }
   bool is_collective(graph::NodeId id) const { return node(id).target.starts_with("_c10d_functional."); }
+  /// Takes numbers from a random generator.
+  bool draws(graph::NodeId id) const { return is_call(id) && ops::draws_numbers(info(id), node(id)); }
   /// Yields a symbolic size (or float, or boolean).
   bool is_symbol(graph::NodeId id) const;
   /// Yields an object that is neither tensor nor number.

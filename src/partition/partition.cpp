@@ -8,22 +8,13 @@
 #include "partition/selection.h"
 #include "partition/tag_rules.h"
 #include "passes/common_subexpression.h"
+#include "passes/dead_code.h"
 
 namespace sapwood::partition {
 namespace {
 
 using graph::Graph;
 using graph::NodeId;
-
-/// Dead nodes would be classified and weighed. What has an effect stays.
-void remove_dead_nodes(Graph& joint) {
-  const std::vector<NodeId> order = joint.order();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    const graph::Node& node = joint[*it];
-    const bool value = node.kind == graph::NodeKind::kCallFunction || node.kind == graph::NodeKind::kGetAttr;
-    if (value && node.users.empty() && !node.meta.impure) joint.erase(*it);
-  }
-}
 
 bool lives_in_step(const JointView& view, NodeId id) {
   return view.is_input(id) || view.role_of(id) == Role::kAttribute;
@@ -67,7 +58,7 @@ Plan default_plan(const Graph& joint) {
 }
 
 Plan min_cut_plan(Graph& joint, const PartitionOptions& options) {
-  remove_dead_nodes(joint);
+  passes::remove_dead_nodes(joint);
   if (options.cse) passes::merge_common_subexpressions(joint);
   JointView view = view_joint(joint, options.cse);
   apply_tag_rules(view, false);

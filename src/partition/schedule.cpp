@@ -138,7 +138,7 @@ class Scheduler {
 
   void copy_before(NodeId id, NodeId reader) {
     const ops::OpInfo info = ops::describe(graph(), graph()[id]);
-    if (!info.is_pure()) {
+    if (info.effect || info.is_mutable || ops::draws_numbers(info, graph()[id])) {
       throw_internal(kStage, "the plan recomputes '" + graph()[id].name + "' (" + graph()[id].target +
                                  "), which draws random numbers or has an effect; it must be saved");
     }

@@ -39,7 +39,8 @@ class OneThread : public testing::Test {
 };
 using Compile = OneThread;
 
-/// Trains for a few steps with `forward`; returns losses, then parameters, buffers and the input's gradient of the last step.
+/// Trains for a few steps with `forward`; returns losses, then parameters, buffers and the input's gradient of the last
+/// step.
 Tensors train(Net& net, const std::function<at::Tensor(const at::Tensor&)>& forward) {
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   Tensors results;
@@ -65,7 +66,8 @@ void expect_equal(const Tensors& expected, const Tensors& got) {
 }
 
 TEST_F(Compile, TrainsAsEagerDoes) {
-  for (const auto partitioner : {sapwood::Partitioner::kAuto, sapwood::Partitioner::kDefault, sapwood::Partitioner::kMinCut}) {
+  for (const auto partitioner :
+       {sapwood::Partitioner::kAuto, sapwood::Partitioner::kDefault, sapwood::Partitioner::kMinCut}) {
     Net eager = make_net(), compiled = make_net();
     const Tensors expected = train(eager, [&](const at::Tensor& x) { return eager->forward(x); });
     sapwood::CompileOptions options;
@@ -93,7 +95,8 @@ TEST_F(Compile, FollowsTrainingFlags) {
 
 TEST_F(Compile, SeveralOutputsSomeWithoutGradient) {
   const at::Tensor w = torch::randn({4, 4}).requires_grad_();
-  auto fn = sapwood::compile([&](const at::Tensor& x) -> Tensors { return {x.matmul(w).tanh(), x.argmax(1), (x * 2).sum()}; });
+  auto fn = sapwood::compile(
+      [&](const at::Tensor& x) -> Tensors { return {x.matmul(w).tanh(), x.argmax(1), (x * 2).sum()}; });
   for (int i = 0; i < 4; ++i) {
     const at::Tensor x = torch::randn({3, 4});
     w.mutable_grad().reset();
@@ -131,7 +134,8 @@ TEST_F(Compile, HiddenStateIsNoticed) {
   const at::Tensor w = torch::ones({2}).requires_grad_();
   double hidden = 0;
   auto fn = sapwood::compile([&](const at::Tensor& x) { return w * x * (hidden += 1); }, options);
-  for (int i = 1; i < 5; ++i) EXPECT_TRUE(at::equal(fn(torch::ones({2})).detach(), torch::full({2}, static_cast<float>(i))));
+  for (int i = 1; i < 5; ++i)
+    EXPECT_TRUE(at::equal(fn(torch::ones({2})).detach(), torch::full({2}, static_cast<float>(i))));
   EXPECT_NE(said.find("differs from eager"), std::string::npos) << said;
 }
 
