@@ -29,6 +29,7 @@ class StepExecutable final : public Executable {
   StepExecutable(const graph::JointGraph& step, const ExecutableOptions& options) : step_(step), options_(options) {
     program_ = lower_graph(step_, &node_values_);
     finished_ = finish_program(program_, step_, options_);
+    find_written_inputs();
     for (const Region& region : program_.regions)
       if (region.placement == Placement::kInput)
         bound_.push_back({region.storage.get(), region.input, region.input_offset});
@@ -69,7 +70,29 @@ class StepExecutable final : public Executable {
     }
   }
 
+  void find_written_inputs() {
+    std::vector<bool> written(program_.inputs.size(), false);
+    for (const OutputBinding& output : program_.outputs)
+      if (output.role == graph::OutputRole::kWriteBack && output.target >= 0)
+        written[static_cast<size_t>(output.target)] = true;
+    for (const Call& call : program_.calls)
+      for (const ValueId value : call.mutated)
+        if (program_.region(value).placement == Placement::kInput)
+          written[static_cast<size_t>(program_.region(value).input)] = true;
+    for (size_t i = 0; i < written.size(); ++i)
+      if (written[i]) written_inputs_.push_back(static_cast<int32_t>(i));
+  }
+
+  /// As in-place operators do, so that autograd notices if a graph of the caller's saved an old value.
+  void bump_versions(std::span<const IValue> inputs) const {
+    for (const int32_t i : written_inputs_) {
+      const at::Tensor& tensor = inputs[static_cast<size_t>(i)].toTensor();
+      if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
+    }
+  }
+
   std::vector<at::Tensor> take_outputs(std::span<const IValue> inputs) {
+    bump_versions(inputs);
     std::vector<at::Tensor> outputs(program_.outputs.size());
     std::vector<std::pair<RegionId, c10::intrusive_ptr<c10::StorageImpl>>> taken;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -149,6 +172,7 @@ class StepExecutable final : public Executable {
   Program program_;
   FinishedProgram finished_;
   std::vector<BoundStorage> bound_;
+  std::vector<int32_t> written_inputs_;  ///< placeholders that a run changes
   torch::jit::Stack stack_;
   std::unique_ptr<StepExecutable> observed_;
 };

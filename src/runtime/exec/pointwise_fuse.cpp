@@ -55,9 +55,9 @@ class Fuser {
     cluster_of_[static_cast<size_t>(id)] = mine;
     for (const ValueId value : call(id).reads) {
       const CallId producer = producer_of(value, id);
-      if (producer < 0 || !same_space(producer, id)) continue;
+      if (producer < 0 || cluster_of_[static_cast<size_t>(producer)] < 0 || !same_space(producer, id)) continue;
       const int32_t other = cluster_of_[static_cast<size_t>(producer)];
-      if (other < 0 || other == mine || !can_merge(mine, other)) continue;
+      if (other == mine || !can_merge(mine, other)) continue;
       merge(other, mine);
       mine = other;
     }

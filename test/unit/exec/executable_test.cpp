@@ -79,7 +79,8 @@ TEST(Executable, MaskedGradientsAreNone) {
                                  {arg(grad), arg(x), arg(w), ints({3}), ints({1, 1}), ints({0, 0}), ints({1, 1}), false,
                                   ints({0, 0}), 1, Argument::list({false, true, true})},
                                  graph::Value(tuple));
-  b.returns(b.g().call("operator.getitem", {arg(back), 1}, graph::Value(tensor_meta({3, 4, 3, 3}))));
+  const NodeId weight = b.g().call("operator.getitem", {arg(back), 1}, graph::Value(tensor_meta({3, 4, 3, 3})));
+  b.returns(b.call("aten.mul.Tensor", {arg(weight), 0.1}, tensor_meta({3, 4, 3, 3})));
   b.returns(b.g().call("operator.getitem", {arg(back), 2}, graph::Value(tensor_meta({3}))));
   b.results.push_back(graph::kNoNode);
   b.step.outputs.push_back({});
@@ -117,6 +118,19 @@ TEST(WriteBack, HappensInPlaceWhereNothingReadsTheOldValueLater) {
   check_step(step, {value({40}), value({40})});
   EXPECT_EQ(Executable::build(step, {})->launches(), 1);
   EXPECT_EQ(Executable::build(step, {false, true})->launches(), 1);
+}
+
+TEST(WriteBack, IsSeenByAutogradsVersionCheck) {
+  StepBuilder b;
+  const NodeId p = b.input("p", tensor_meta({4}), graph::InputRole::kParameter);
+  const NodeId x = b.input("x", tensor_meta({4}));
+  b.writes(p, b.call("aten.neg.default", {arg(x)}, tensor_meta({4}), kOptimizer));
+  const at::Tensor parameter = value({4});
+  const at::Tensor other = value({4});
+  const auto before = parameter._version();
+  Executable::build(b.finish(), {})->run(std::vector<c10::IValue>{parameter, other});
+  EXPECT_EQ(parameter._version(), before + 1);
+  EXPECT_EQ(other._version(), 0);
 }
 
 TEST(WriteBack, LateReadersOfTheOldValueComeFirst) {
