@@ -120,9 +120,23 @@ OpInfo describe(const Graph& graph, const Node& node) {
   OpInfo unknown;
   unknown.name = node.target;
   unknown.packet = node.target;
-  // Nothing is known of it, not even a schema: it may do anything, so it is kept where it is.
-  unknown.effect = !node.target.starts_with("operator.") && !node.target.starts_with("math.");
+  // A graph says of each higher-order call whether it has an effect. Of anything else nothing is known, not even a
+  // schema: it may do anything, so it is kept where it is.
+  const bool is_python_function = node.target.starts_with("operator.") || node.target.starts_with("math.");
+  unknown.effect = node.target.starts_with("higher_order.") ? node.meta.impure : !is_python_function;
   return unknown;
+}
+
+bool draws_numbers(const OpInfo& info, const Node& call) {
+  const int index = info.draws && info.schema ? info.schema->argument_index("dropout_p") : -1;
+  if (index < 0) return info.draws;
+  const auto at = static_cast<size_t>(index);
+  const graph::Argument* value = at < call.args.size() ? &call.args[at] : nullptr;
+  for (const auto& [name, argument] : call.kwargs)
+    if (name == "dropout_p") value = &argument;
+  if (!value) return info.schema->arguments[at].default_value != "0.";
+  const auto* probability = value->as<double>();
+  return !probability || *probability != 0.0;
 }
 
 std::string_view op_class_name(OpClass op_class) {
