@@ -78,7 +78,8 @@ TEST(Schema, EveryRowParses) {
   for (const OpRow& row : all_rows()) {
     if (row.schema.empty()) continue;
     const Schema schema = parse_schema(row.schema);
-    const std::string prefix = schema.name.replace(schema.name.find("::"), 2, ".") + ".";
+    std::string prefix = schema.name;
+    prefix.replace(prefix.find("::"), 2, ".").append(".");
     EXPECT_EQ(row.name, prefix + (schema.overload.empty() ? "default" : schema.overload));
     for (const SchemaValue& argument : schema.arguments) {
       EXPECT_FALSE(argument.name.empty()) << row.name;
