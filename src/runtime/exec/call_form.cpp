@@ -89,6 +89,7 @@ constexpr Rewrite kRewrites[] = {
     {"aten.sub.Scalar", "aten.sub.out", {"0", "1", "2", "r"}},
     {"aten.mul.Scalar", "aten.mul.out", {"0", "1", "r"}},
     {"aten.div.Scalar", "aten.div.out", {"0", "1", "r"}},
+    {"aten.relu.default", "aten.clamp_min.out", {"0", "=0", "r"}},
     {"aten.full.default", "aten.fill_.Scalar", {"r", "1"}},
     {"aten.full_like.default", "aten.fill_.Scalar", {"r", "1"}},
     {"aten.new_full.default", "aten.fill_.Scalar", {"r", "2"}},

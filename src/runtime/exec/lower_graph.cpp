@@ -98,6 +98,7 @@ class Lowering {
 
   Program run() {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
+    has_mutations_ = any_mutation();
     for (const NodeId id : graph_.order()) lower(graph_[id]);
     return std::move(program_);
   }
@@ -109,6 +110,15 @@ class Lowering {
   }
 
  private:
+  bool any_mutation() const {
+    for (const NodeId id : graph_.order()) {
+      const Node& node = graph_[id];
+      if (node.kind != NodeKind::kCallFunction || interp::is_host_op(node.target)) continue;
+      if (has_writes(interp::resolve_callable(node).schema())) return true;
+    }
+    return false;
+  }
+
   NodeValue& at(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
 
   void lower(const Node& node) {
@@ -368,7 +378,8 @@ class Lowering {
     call.part = part_of(node);
     call.elementwise = is_elementwise(node.target);
     if (call.results.size() == 1 && call.results.front() != kNoValue)
-      if (auto op = decode_pointwise({node.target, bound.stack, call.scalars, values_, program_}, call.results.front()))
+      if (auto op = decode_pointwise({node.target, bound.stack, call.scalars, values_, program_, uniform_},
+                                     call.results.front()))
         call.elementary = {*op};
     const bool complete = std::find(call.results.begin(), call.results.end(), kNoValue) == call.results.end();
     std::optional<CallForm> form =
@@ -377,7 +388,17 @@ class Lowering {
     call.kind = form ? CallKind::kOut : CallKind::kFunctional;
     call.callable = form ? *form->callable : bound.callable;
     call.stack = form ? out_stack(*form, bound.stack, call) : std::move(bound.stack);
+    note_uniform(call);
     program_.calls.push_back(std::move(call));
+  }
+
+  /// Remembers what a constant fills a tensor with, unless something in the graph may write to that later.
+  void note_uniform(const Call& call) {
+    if (has_mutations_ || !call.scalars.empty() || call.callable->op() == nullptr) return;
+    const std::string& name = call.callable->schema().name();
+    if (name == "aten::zero_") uniform_.emplace(call.results.front(), 0.0);
+    if (name == "aten::fill_" && call.stack[1].isScalar() && !call.stack[1].isComplexDouble())
+      uniform_.emplace(call.results.front(), call.stack[1].toScalar().toDouble());
   }
 
   static bool wants_tensor(const CallForm& form, size_t argument) {
@@ -445,6 +466,8 @@ class Lowering {
   interp::SymbolValues symbols_;
   std::vector<NodeValue> nodes_;
   std::unordered_map<const c10::TensorImpl*, ValueId> values_;
+  std::unordered_map<ValueId, double> uniform_;  ///< values that a constant fills
+  bool has_mutations_ = false;
   std::map<int32_t, size_t> placeholder_storages_;  ///< recorded storage -> first placeholder with it
   Program program_;
 };

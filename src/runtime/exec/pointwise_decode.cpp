@@ -59,6 +59,7 @@ class Decoder {
   Decoder(const DecodeContext& context, ValueId result) : context_(context), result_(context.program.tensor(result)) {}
 
   std::optional<ElementaryOp> decode(const Row& row, ValueId result) {
+    op_ = row.op;
     ElementaryOp op;
     op.op = row.op;
     op.result = result;
@@ -106,7 +107,13 @@ class Decoder {
     const auto it = context_.values.find(tensor.unsafeGetTensorImpl());
     if (it == context_.values.end() || tensor.scalar_type() != result_.scalar_type()) return false;
     if (same_elements(tensor, result_)) {
-      operand.value = it->second;
+      const auto uniform = context_.uniform.find(it->second);
+      if (uniform != context_.uniform.end() && takes_numbers(op_)) {
+        operand.number.emplace();
+        operand.number->value = uniform->second;
+      } else {
+        operand.value = it->second;
+      }
       return true;
     }
     if (tensor.numel() != 1) return false;
@@ -158,6 +165,7 @@ class Decoder {
 
   const DecodeContext& context_;
   const at::Tensor& result_;
+  PointwiseOp op_ = PointwiseOp::kCopy;
 };
 
 }  // namespace

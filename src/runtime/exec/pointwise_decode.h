@@ -17,6 +17,7 @@ struct DecodeContext {
   const std::vector<ScalarPatch>& scalars;
   const std::unordered_map<const c10::TensorImpl*, ValueId>& values;
   const Program& program;
+  const std::unordered_map<ValueId, double>& uniform;  ///< tensors whose elements all have this value
 };
 
 /// The call as a pointwise operator with the result `result`. None if it isn't one, or if its operands don't have the

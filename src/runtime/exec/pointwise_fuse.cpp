@@ -26,6 +26,9 @@ class Fuser {
       if (is_candidate(program_.calls[c])) join(static_cast<CallId>(c));
     drop_small_clusters();
     find_needed_regions();
+    for (Members& members : clusters_)
+      if (!members.empty() && !compiles(members)) dissolve(members);
+    find_needed_regions();
     return rebuild(fused);
   }
 
@@ -128,12 +131,34 @@ class Fuser {
 
   /// A value inside a cluster must be stored if anything outside reads it or a view of it.
   void find_needed_regions() {
-    reader_clusters_.resize(program_.regions.size());
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      for (const std::vector<ValueId>* values : {&program_.calls[c].reads, &program_.calls[c].mutated})
-        for (const ValueId value : *values) add_reader(value, cluster_of_[c]);
+    reader_clusters_.assign(program_.regions.size(), {});
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
+      for (const ValueId value : reads(static_cast<CallId>(c))) add_reader(value, cluster_of_[c]);
+      for (const ValueId value : program_.calls[c].mutated) add_reader(value, cluster_of_[c]);
+    }
     for (const OutputBinding& output : program_.outputs)
       if (output.value != kNoValue) add_reader(output.value, -1);
+  }
+
+  /// What a call reads: inside a cluster tensors that a constant fills are numbers.
+  std::vector<ValueId> reads(CallId id) const {
+    if (cluster_of_[static_cast<size_t>(id)] < 0) return call(id).reads;
+    const ElementaryOp& op = call(id).elementary.front();
+    std::vector<ValueId> values;
+    for (const ElementaryOp::Operand* operand : {&op.a, &op.b, &op.c}) {
+      if (operand->value != kNoValue) values.push_back(operand->value);
+      if (operand->number && operand->number->tensor != kNoValue) values.push_back(operand->number->tensor);
+    }
+    return values;
+  }
+
+  /// A factory whose result nothing reads any more.
+  bool is_unread_factory(CallId id) const {
+    const Call& c = call(id);
+    if (c.kind == CallKind::kMutate || c.ordered || !c.reads.empty()) return false;
+    return std::all_of(c.results.begin(), c.results.end(), [this](ValueId value) {
+      return value == kNoValue || reader_clusters_[static_cast<size_t>(program_.region_of(value))].empty();
+    });
   }
 
   void add_reader(ValueId value, int32_t cluster) {
@@ -160,7 +185,7 @@ class Fuser {
       if (is_needed_outside(id)) fused.results.push_back(call(id).results.front());
     }
     for (const CallId id : members)
-      for (const ValueId value : call(id).reads)
+      for (const ValueId value : reads(id))
         if (!made_by(members, value) && std::find(fused.reads.begin(), fused.reads.end(), value) == fused.reads.end())
           fused.reads.push_back(value);
     return fused;
@@ -172,13 +197,12 @@ class Fuser {
 
   /// The new calls, each at the place of its cluster's last member, and their constraints.
   CallGraph rebuild(int64_t& fused) {
-    for (Members& members : clusters_)
-      if (!members.empty() && !compiles(members)) dissolve(members);
     std::vector<Call> calls;
     std::vector<CallId> new_id(program_.calls.size(), -1);
     for (size_t c = 0; c < program_.calls.size(); ++c) {
       const int32_t cluster = cluster_of_[c];
       if (cluster >= 0 && clusters_[static_cast<size_t>(cluster)].back() != static_cast<CallId>(c)) continue;
+      if (cluster < 0 && is_unread_factory(static_cast<CallId>(c))) continue;
       const auto id = static_cast<CallId>(calls.size());
       if (cluster < 0) {
         new_id[c] = id;
@@ -210,7 +234,7 @@ class Fuser {
     graph.after.resize(program_.calls.size());
     for (size_t c = 0; c < new_id.size(); ++c)
       for (const CallId before : order_.before[c])
-        if (new_id[static_cast<size_t>(before)] != new_id[c])
+        if (new_id[static_cast<size_t>(before)] != new_id[c] && new_id[static_cast<size_t>(before)] >= 0)
           graph.add_edge(new_id[static_cast<size_t>(before)], new_id[c]);
     return graph;
   }

@@ -154,6 +154,27 @@ TEST(Pointwise, BroadcastsSingleElements) {
   }
 }
 
+TEST(Pointwise, FilledTensorsBecomeNumbers) {
+  StepBuilder b;
+  const NodeId x = b.input("x", tensor_meta({300, 300}));
+  const NodeId ones = b.call("aten.full.default", {Argument::ints({300, 300}), 1.0}, tensor_meta({300, 300}));
+  const NodeId rest = b.call("aten.sub.Tensor", {arg(ones), arg(x)}, tensor_meta({300, 300}));
+  b.returns(b.call("aten.mul.Tensor", {arg(rest), arg(x)}, tensor_meta({300, 300})));
+  const JointGraph& step = b.finish();
+  check_step(step, {at::randn({300, 300})});
+  EXPECT_EQ(Executable::build(step, {})->launches(), 1);
+}
+
+TEST(Pointwise, FilledTensorsStayWhereSomethingElseReadsThem) {
+  StepBuilder b;
+  const NodeId x = b.input("x", tensor_meta({300, 300}));
+  const NodeId twos = b.call("aten.full.default", {Argument::ints({300, 300}), 2.0}, tensor_meta({300, 300}));
+  const NodeId sum = b.call("aten.add.Tensor", {arg(twos), arg(x)}, tensor_meta({300, 300}));
+  b.returns(b.call("aten.neg.default", {arg(sum)}, tensor_meta({300, 300})));
+  b.returns(b.call("aten.mm.default", {arg(x), arg(twos)}, tensor_meta({300, 300})));
+  check_step(b.finish(), {at::randn({300, 300})});
+}
+
 TEST(Pointwise, OtherLayoutsAndTypesStayWithATen) {
   StepBuilder b;
   const NodeId x = b.input("x", tensor_meta({8, 8}));
