@@ -41,7 +41,7 @@ class CountAllocations {
   CountingAllocator counting_;
 };
 
-/// A layer with its gradient and an update, all of operators with out variants.
+/// A layer with its gradient and an update, of operators whose kernels allocate nothing but their result.
 const JointGraph& layer_step(StepBuilder& b) {
   const auto op = [&](const std::string& target, graph::ArgumentList args, const graph::TensorMeta& meta) {
     return b.call(target, std::move(args), meta);
@@ -50,7 +50,7 @@ const JointGraph& layer_step(StepBuilder& b) {
   const NodeId w = b.input("w", tensor_meta({32, 8}), graph::InputRole::kParameter);
   const NodeId product = op("aten.mm.default", {arg(x), arg(w)}, tensor_meta({16, 8}));
   const NodeId active = op("aten.tanh.default", {arg(product)}, tensor_meta({16, 8}));
-  b.returns(op("aten.mean.default", {arg(active)}, tensor_meta({})));
+  b.returns(op("aten.sum.default", {arg(active)}, tensor_meta({})));
   const NodeId ones = op("aten.full.default", {Argument::ints({16, 8}), 1.0 / 128}, tensor_meta({16, 8}));
   const NodeId grad = op("aten.tanh_backward.default", {arg(ones), arg(active)}, tensor_meta({16, 8}));
   const NodeId xt = op("aten.t.default", {arg(x)}, tensor_meta({32, 16}, {1, 32}));
