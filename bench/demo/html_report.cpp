@@ -84,7 +84,7 @@ void write_head(std::ostream& out, const DemoResult& r) {
 
 void write_cards(std::ostream& out, const DemoResult& r) {
   out << "<div class=\"cards\">\n";
-  write_card(out, format_number(r.ratio) + " x", "speed of a step, against eager");
+  write_card(out, format_number(r.ratio) + " x", "the speed of eager, per step");
   write_card(out, bytes(r.sapwood.memory.peak_live_bytes),
              "peak of a step; eager " + bytes(r.eager.memory.peak_live_bytes));
   write_card(out, bytes(r.sapwood.memory.saved_bytes),

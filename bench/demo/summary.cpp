@@ -1,10 +1,22 @@
 #include "demo/summary.h"
 
+#include <array>
+#include <cstdio>
+
 namespace sapwood::bench {
 
 namespace {
 
 std::string ms(double value) { return format_number(value) + " ms"; }
+/// "1.33 x faster", "1.02 x slower".
+std::string comparison(double ratio) {
+  return ratio >= 1 ? format_number(ratio) + " x faster" : format_number(1 / ratio) + " x slower";
+}
+std::string loss(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4f", value);
+  return text.data();
+}
 std::string bytes(int64_t value) { return format_bytes(static_cast<double>(value)); }
 std::string percent_of(int64_t part, int64_t whole) {
   return whole > 0 ? format_number(100.0 * static_cast<double>(part) / static_cast<double>(whole)) + " % of eager" : "";
@@ -15,15 +27,14 @@ std::string percent_of(int64_t part, int64_t whole) {
 std::vector<SummaryLine> summary(const DemoResult& result) {
   const DemoRun &eager = result.eager, &sapwood = result.sapwood;
   return {
-      {"time per step, median", ms(eager.median_ms), ms(sapwood.median_ms), format_number(result.ratio) + " x faster"},
-      {"time per step, minimum", ms(eager.min_ms), ms(sapwood.min_ms),
-       format_number(eager.min_ms / sapwood.min_ms) + " x faster"},
+      {"time per step, median", ms(eager.median_ms), ms(sapwood.median_ms), comparison(result.ratio)},
+      {"time per step, minimum", ms(eager.min_ms), ms(sapwood.min_ms), comparison(eager.min_ms / sapwood.min_ms)},
       {"peak of live tensors in a step", bytes(eager.memory.peak_live_bytes), bytes(sapwood.memory.peak_live_bytes),
        percent_of(sapwood.memory.peak_live_bytes, eager.memory.peak_live_bytes)},
       {"saved for the backward", bytes(eager.memory.saved_bytes), bytes(sapwood.memory.saved_bytes),
        percent_of(sapwood.memory.saved_bytes, eager.memory.saved_bytes)},
-      {"loss of the last step", format_number(eager.losses.back()), format_number(sapwood.losses.back()), ""},
-      {"validation loss", format_number(eager.validation_loss), format_number(sapwood.validation_loss), ""},
+      {"loss of the last step", loss(eager.losses.back()), loss(sapwood.losses.back()), ""},
+      {"validation loss", loss(eager.validation_loss), loss(sapwood.validation_loss), ""},
       {"largest difference of a loss", "", format_number(result.largest_loss_difference),
        result.largest_loss_difference == 0 ? "equal bit for bit" : ""},
   };

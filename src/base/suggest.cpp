@@ -10,21 +10,22 @@ namespace {
 
 constexpr size_t kLongestName = 256;  // longer text isn't a mistyped name, and the distance is quadratic
 
-/// Levenshtein distance, or `limit + 1` if it is larger than `limit`.
+/// Edits (insert, delete, replace, swap neighbours) between two names, or `limit + 1` if there are more than `limit`.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   const size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   if (gap > limit) return limit + 1;
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> above(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
+    next[0] = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replace = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
+      next[j + 1] = std::min({row[j] + (a[i] == b[j] ? 0 : 1), next[j] + 1, row[j + 1] + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) next[j + 1] = std::min(next[j + 1], above[j - 1] + 1);
     }
-    if (*std::min_element(row.begin(), row.end()) > limit) return limit + 1;
+    if (*std::min_element(next.begin(), next.end()) > limit) return limit + 1;
+    above.swap(row);
+    row.swap(next);
   }
   return row.back();
 }

@@ -5,8 +5,10 @@
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <typeinfo>
+#include <unordered_map>
 
 namespace sapwood::capture {
 namespace {
@@ -173,19 +175,25 @@ Argument OptimizerProgram::number(const Slot& slot, size_t which) const {
   return Argument::node(sets_[slot.scalar_set].nodes[which]);
 }
 
-/// The scalars for parameters of `group` that have taken `step` steps; made at the first such parameter.
-size_t OptimizerProgram::scalar_set(Recorder& recorder, size_t group, int64_t step) {
+/// The scalars for the `earlier + 1`-th update of parameters like `parameter`; made at the first such parameter.
+size_t OptimizerProgram::scalar_set(Recorder& recorder, size_t group, const at::Tensor& parameter, int64_t earlier) {
+  const int64_t steps = steps_of(parameter);
   for (size_t i = 0; i < sets_.size(); ++i)
-    if (sets_[i].group == group && first_step_ - sets_[i].steps_behind == step) return i;
-  if (sets_.empty()) first_step_ = step;
-  ScalarSet set{group, first_step_ - step, {}};
-  const std::vector<double> values = scalar_values(optimizer_.param_groups()[group].options(), step + 1);
+    if (sets_[i].group == group && sets_[i].earlier == earlier && steps_of(sets_[i].parameter) == steps) return i;
+  ScalarSet set{group, parameter, earlier, {}};
+  const std::vector<double> values = scalar_values(optimizer_.param_groups()[group].options(), steps + earlier + 1);
   const std::vector<std::string> names = scalar_names();
   for (size_t k = 0; k < names.size(); ++k)
     set.nodes.push_back(recorder.scalar(fmt::format("{} (group {})", names[k], group), values[k],
                                         static_cast<int64_t>(sets_.size() * names.size() + k)));
   sets_.push_back(std::move(set));
   return sets_.size() - 1;
+}
+
+int64_t OptimizerProgram::steps_of(const at::Tensor& parameter) const {
+  auto* state = state_of(parameter);
+  const int64_t* count = state == nullptr ? nullptr : step_count(*state);
+  return count == nullptr ? 0 : *count;
 }
 
 void OptimizerProgram::declare_state(Recorder& recorder, const at::Tensor& parameter, const std::string& name) {
@@ -204,29 +212,33 @@ void OptimizerProgram::emit(Recorder& recorder, const std::function<std::string(
   slots_.clear();
   sets_.clear();
   state_index_.clear();
+  std::unordered_map<const c10::TensorImpl*, int64_t> updates;  // a parameter that is listed twice is updated twice
   const auto& groups = optimizer_.param_groups();
   for (size_t g = 0; g < groups.size(); ++g) {
     for (const at::Tensor& parameter : groups[g].params()) {
       if (!parameter.grad().defined()) continue;
-      auto* state = state_of(parameter);
-      const int64_t* count = state == nullptr ? nullptr : step_count(*state);
       declare_state(recorder, parameter, name_of(parameter));
-      slots_.push_back({parameter, g, scalar_set(recorder, g, count == nullptr ? 0 : *count)});
+      const int64_t earlier = updates[parameter.unsafeGetTensorImpl()]++;
+      slots_.push_back({parameter, g, scalar_set(recorder, g, parameter, earlier)});
       emit_update(recorder, slots_.back());
     }
   }
 }
 
 void OptimizerProgram::append_structure(std::vector<int64_t>& key) const {
-  int64_t first_step = -1;
+  std::vector<int64_t>
+      counts;  // distinct step counts, in order of appearance: which are equal matters, not what they are
   for (const auto& group : optimizer_.param_groups()) {
     append_options(group.options(), key);
     for (const at::Tensor& parameter : group.params()) {
-      auto* state = state_of(parameter);
-      const int64_t* count = state == nullptr ? nullptr : step_count(*state);
-      if (count != nullptr && first_step < 0) first_step = *count;
       key.push_back(reinterpret_cast<int64_t>(parameter.unsafeGetTensorImpl()));
-      key.push_back(state == nullptr ? -1 : count == nullptr ? 0 : 1 + first_step - *count);
+      if (state_of(parameter) == nullptr) {
+        key.push_back(-1);
+        continue;
+      }
+      const auto known = std::find(counts.begin(), counts.end(), steps_of(parameter));
+      key.push_back(known - counts.begin());
+      if (known == counts.end()) counts.push_back(steps_of(parameter));
     }
   }
 }
@@ -239,15 +251,9 @@ at::Tensor OptimizerProgram::state_tensor(int64_t index) const {
 
 void OptimizerProgram::scalars(std::vector<double>& values) const {
   values.clear();
-  int64_t first_step = 0;
-  if (!slots_.empty()) {
-    auto* state = state_of(slots_[0].parameter);
-    const int64_t* count = state == nullptr ? nullptr : step_count(*state);
-    first_step = count == nullptr ? 0 : *count;
-  }
   for (const ScalarSet& set : sets_) {
     const auto numbers =
-        scalar_values(optimizer_.param_groups()[set.group].options(), first_step - set.steps_behind + 1);
+        scalar_values(optimizer_.param_groups()[set.group].options(), steps_of(set.parameter) + set.earlier + 1);
     values.insert(values.end(), numbers.begin(), numbers.end());
   }
 }

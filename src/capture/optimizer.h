@@ -50,13 +50,15 @@ class OptimizerProgram {
   /// Parameters with equal group and step count use the same numbers.
   struct ScalarSet {
     size_t group = 0;
-    int64_t steps_behind = 0;  ///< how many steps fewer than the first slot
+    at::Tensor parameter;  ///< the first of them
+    int64_t earlier = 0;   ///< updates that the same step has made to it before: a parameter may be listed twice
     std::vector<graph::NodeId> nodes;
   };
 
   torch::optim::OptimizerParamState* state_of(const at::Tensor& parameter) const;
   graph::Argument number(const Slot& slot, size_t which) const;
-  size_t scalar_set(Recorder& recorder, size_t group, int64_t step);
+  size_t scalar_set(Recorder& recorder, size_t group, const at::Tensor& parameter, int64_t earlier);
+  int64_t steps_of(const at::Tensor& parameter) const;
   void declare_state(Recorder& recorder, const at::Tensor& parameter, const std::string& name);
 
   virtual std::vector<std::string> scalar_names() const = 0;
@@ -72,7 +74,6 @@ class OptimizerProgram {
   torch::optim::Optimizer& optimizer_;
   std::vector<Slot> slots_;
   std::vector<ScalarSet> sets_;
-  int64_t first_step_ = 0;                              ///< steps that the first slot had taken at `emit`
   std::vector<std::pair<size_t, size_t>> state_index_;  ///< state input -> slot, which of its tensors
 };
 

@@ -66,37 +66,6 @@ struct CompiledBridge : torch::autograd::Function<CompiledBridge> {
   }
 };
 
-/// Joins one eager run on stand-ins to the caller's autograd graph, for calls that only record.
-struct EagerBridge : torch::autograd::Function<EagerBridge> {
-  static variable_list forward(AutogradContext* ctx, std::shared_ptr<RecordedFunction> run, at::TensorList) {
-    Tensors outputs, constant;
-    for (const at::Tensor& t : run->outputs) {
-      outputs.push_back(t.detach());
-      if (!t.requires_grad()) constant.push_back(outputs.back());
-    }
-    ctx->mark_non_differentiable(constant);
-    keep(ctx, std::move(run));
-    return outputs;
-  }
-
-  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-    const auto run = kept<RecordedFunction>(ctx);
-    Tensors roots, tangents;
-    for (size_t i = 0; i < run->outputs.size(); ++i) {
-      if (!run->outputs[i].requires_grad()) continue;
-      roots.push_back(run->outputs[i]);
-      tangents.push_back(gradients[i]);
-    }
-    const Tensors of_leaves = torch::autograd::grad(roots, run->leaves, tangents, /*retain_graph=*/true,
-                                                    /*create_graph=*/false, /*allow_unused=*/true);
-    variable_list result = {at::Tensor()};
-    size_t next = 0;
-    for (const bool has_leaf : run->of_input) result.push_back(has_leaf ? of_leaves[next++] : at::Tensor());
-    result.insert(result.end(), of_leaves.begin() + static_cast<int64_t>(next), of_leaves.end());
-    return result;
-  }
-};
-
 /// One signature.
 struct Entry {
   driver::Signature key;
@@ -151,14 +120,6 @@ struct CompiledFunction::Impl {
   Tensors run(const Tensors& inputs);
 };
 
-static Tensors bridge_eagerly(RecordedFunction recorded, const Tensors& inputs) {
-  Tensors all = inputs;
-  size_t of_inputs = 0;
-  for (const bool has_leaf : recorded.of_input) of_inputs += has_leaf;
-  all.insert(all.end(), recorded.leaves.begin() + static_cast<int64_t>(of_inputs), recorded.leaves.end());
-  return EagerBridge::apply(std::make_shared<RecordedFunction>(std::move(recorded)), at::TensorList(all));
-}
-
 Tensors CompiledFunction::Impl::capture(const Tensors& inputs, driver::Signature key) {
   auto entry = std::make_unique<Entry>();
   entry->key = std::move(key);
@@ -180,7 +141,7 @@ Tensors CompiledFunction::Impl::capture(const Tensors& inputs, driver::Signature
     warn(fmt::format("this function runs eagerly ({}): {}", entry->report.signature, reason));
   }
   entries.push_back(std::move(entry));
-  return bridge_eagerly(std::move(recorded), inputs);
+  return recorded.outputs;
 }
 
 /// Runs the compiled halves on tangents of ones, puts everything back, runs `fn`, compares. The eager result is handed
@@ -214,7 +175,7 @@ Tensors CompiledFunction::Impl::check(Entry& entry, const Tensors& inputs) {
     entry.pair.reset();
     warn(fmt::format("this function goes back to eager ({}): {}", entry.report.signature, entry.report.fallback));
   }
-  return bridge_eagerly(std::move(recorded), inputs);
+  return recorded.outputs;
 }
 
 Tensors CompiledFunction::Impl::run(const Tensors& inputs) {

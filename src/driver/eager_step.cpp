@@ -29,7 +29,7 @@ void in_part(capture::Recorder* recorder, PartitionerTag part, const std::functi
 
 void check_loss(const Tensors& outputs) {
   if (outputs.empty() || !outputs[0].defined())
-    throw_user("train step", "the step function returned no loss; return the loss tensor");
+    throw_user("train step", "the step function returned an undefined loss; return the loss tensor");
   const at::Tensor& loss = outputs[0];
   if (loss.numel() != 1)
     throw_user("train step",

@@ -42,7 +42,7 @@ RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& 
   capture::Recorder recorder({.differentiable_constants = true});
   Tensors stand_ins;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    stand_ins.push_back(inputs[i].detach().requires_grad_(inputs[i].requires_grad()));
+    stand_ins.push_back(inputs[i].requires_grad() ? inputs[i].view_as(inputs[i]) : inputs[i].detach());
     result.of_input.push_back(inputs[i].requires_grad());
     if (inputs[i].requires_grad()) result.leaves.push_back(stand_ins.back());
     recorder.declare(stand_ins[i], InputRole::kUserInput, fmt::format("input {}", i), static_cast<int64_t>(i));

@@ -16,7 +16,7 @@ using Tensors = std::vector<at::Tensor>;
 /// A differentiable function while it is being recorded: what it returned, and how to differentiate it eagerly.
 struct RecordedFunction {
   capture::Recording recording;
-  Tensors outputs;             ///< with eager's autograd history, down to `leaves`
+  Tensors outputs;             ///< with eager's autograd history: what a caller may go on with
   Tensors leaves;              ///< stand-ins of the inputs that need a gradient, then the parameters that were read
   Tensors gradients;           ///< of the leaves, for tangents of ones; undefined where nothing flows
   std::vector<bool> of_input;  ///< by input: has a leaf

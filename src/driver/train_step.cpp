@@ -99,7 +99,7 @@ void TrainStep::Impl::check_optimizer() const {
 
 void TrainStep::Impl::check_arguments(const Tensors& inputs) const {
   if (arity != 0 && inputs.size() != arity)
-    throw_user("train step", fmt::format("the step function takes {} tensors, but got {}", arity, inputs.size()));
+    throw_user("train step", fmt::format("the step function takes {} inputs, but got {}", arity, inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].defined()) throw_user("train step", fmt::format("input {} is undefined; pass a tensor", i));
 }
@@ -146,13 +146,13 @@ TrainStep::Tensors TrainStep::Impl::capture_step(const Tensors& inputs, MicroSte
   std::string reason = eager_reason(inputs);
   Tensors outputs;
   if (!reason.empty()) {
-    outputs = run_eager(inputs, micro);
+    outputs = driver::run_eagerly(parts, inputs, micro, nullptr);
+    finish_step(micro);
   } else {
     const auto start = Clock::now();
     capture::Recording recording = driver::record_step(recorded, inputs, micro, {}, outputs);
     entry->report.capture_ms = milliseconds_since(start);
     finish_step(micro);
-    ++report.captured_steps;
     reason = recording.failure;
     const auto compile_start = Clock::now();
     try {
@@ -164,8 +164,10 @@ TrainStep::Tensors TrainStep::Impl::capture_step(const Tensors& inputs, MicroSte
     entry->report.compile_ms = milliseconds_since(compile_start);
   }
   if (entry->compiled) {
+    ++report.captured_steps;
     driver::describe(*entry->compiled, entry->report);
   } else {
+    ++report.eager_steps;
     entry->report.fallback = reason;
     warn(fmt::format("this step runs eagerly ({}): {}", entry->report.signature, reason));
   }
@@ -181,7 +183,7 @@ TrainStep::Tensors TrainStep::Impl::check(Entry& entry, const Tensors& inputs, M
   driver::CheckResult result = driver::check_replay(*entry.compiled, parts, inputs, micro);
   finish_step(micro);
   ++entry.report.checks;
-  ++report.eager_steps;
+  ++(result.equal ? report.replayed_steps : report.eager_steps);
   entry.report.largest_difference = std::max(entry.report.largest_difference, result.largest_difference);
   if (!result.equal) {
     entry.report.fallback = "a replay differed from eager: " + result.difference;

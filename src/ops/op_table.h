@@ -108,7 +108,7 @@ const OpInfo* find_op(std::string_view target);
 /// empty record.
 OpInfo describe(const graph::Graph& graph, const graph::Node& node);
 
-/// Whether this very call takes numbers from a random generator: attention and dropout with probability zero don't.
+/// Whether this very call takes numbers from a random generator: attention with a dropout probability of zero does not.
 bool draws_numbers(const OpInfo& info, const graph::Node& call);
 
 std::string_view op_class_name(OpClass op_class);

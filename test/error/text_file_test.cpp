@@ -66,7 +66,7 @@ TEST(TextFileError, Syntax) {
   EXPECT_EQ(in_graph("  retrun (%a)"), "2:3: unknown statement \"retrun\"; did you mean \"return\"?");
   EXPECT_EQ(in_graph("  %a = f();"),
             "2:11: unexpected character \";\"; text that isn't a name belongs in double quotes");
-  EXPECT_EQ(error_of("graph g {\n%a = f()\n").substr(0, 84).substr(0, 4), "3:1:");
+  EXPECT_TRUE(error_of("graph g {\n%a = f()\n").starts_with("3:1: expected a node"));
 }
 
 TEST(TextFileError, ConstantsThatArePythonOrMistyped) {
@@ -107,8 +107,8 @@ TEST(TextFileError, Metadata) {
 }
 
 TEST(TextFileError, HugeAndDeepInputEndsEarly) {
-  EXPECT_EQ(error_of(std::string(100'000'000, '(')).substr(0, 46),
-            "1:1: expected \"graph <name> {\", got \"(\"\n  ((((((");
+  EXPECT_TRUE(
+      error_of(std::string(100'000'000, '(')).starts_with("1:1: expected \"graph <name> {\", got \"(\"\n  ((("));
   EXPECT_NE(in_graph("  %a = f(" + std::string(1000, '[')).find("nested deeper than 600 levels"), std::string::npos);
   EXPECT_NE(in_graph("  %a : " + std::string(1000, '(')).find("nested deeper than 600 levels"), std::string::npos);
 }

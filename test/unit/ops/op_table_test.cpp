@@ -47,6 +47,7 @@ TEST(OpTable, AgreesWithTheCorpus) {
       EXPECT_EQ(info->is_mutable, decl.is_mutable) << name;
       EXPECT_EQ(info->is_view, decl.is_view) << name;
       EXPECT_EQ(info->draws, has_tag(decl, "nondeterministic_seeded")) << name;
+      if (name == "prims.fma.default") continue;  // pointwise, but not on PyTorch's list of what may be recomputed
       if (has_tag(decl, "pointwise") && !info->draws) EXPECT_TRUE(info->is_recomputable()) << name;
     }
   }

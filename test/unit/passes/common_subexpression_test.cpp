@@ -88,10 +88,10 @@ TEST_F(CseTest, TellsTargetsStructureAndKeywordsApart) {
 
 // PyTorch looks a call up by Python's hash and remembers the first call of each hash only.
 TEST_F(CseTest, FollowsPythonsHashOfMinusOneAndMinusTwo) {
-  call("aten.sum.dim", {arg(x), -1});
-  call("aten.sum.dim", {arg(x), -2});
-  call("aten.sum.dim", {arg(x), -2});
-  call("aten.sum.dim", {arg(x), -1});
+  call("aten.sum.dim_IntList", {arg(x), -1});
+  call("aten.sum.dim_IntList", {arg(x), -2});
+  call("aten.sum.dim_IntList", {arg(x), -2});
+  call("aten.sum.dim_IntList", {arg(x), -1});
   EXPECT_EQ(merged(), 1U) << "only the second sum over -1 is merged";
   EXPECT_NE(g.find("sum_3"), kNoNode);
   EXPECT_EQ(g.find("sum_4"), kNoNode);
