@@ -99,7 +99,7 @@ TEST(Modules, OneModuleRegisteredTwice) {
     return training;
   });
   twins.steps(8, [](int64_t i) { return small_batch(i); });
-  twins.expect_equal_state();  // listed twice in the optimizer: steps are right, but captured more than once
+  twins.expect_equal_state();  // the steps are right; today they are captured more often than once
 }
 
 TEST(Modules, ParameterThatTheOptimizerHasTwiceIsUpdatedTwice) {
