@@ -21,6 +21,15 @@ NodeId producer(const JointView& view, NodeId id) {
   return id;
 }
 
+/// The value itself, or, through views and items, the first one that mustn't be recomputed.
+NodeId banned_source(const JointView& view, const Bans& bans, NodeId id) {
+  while (!bans.contains(id) && (view.is_getitem(id) || view.info(id).op_class == OpClass::kView)) {
+    if (view.inputs_of(id).empty()) break;
+    id = view.inputs_of(id).front();
+  }
+  return id;
+}
+
 std::string cost_of_repeating(const JointView& view, NodeId id) {
   const std::string again = "recomputing " + short_name(view, id) + " would repeat ";
   if (view.draws(id)) return "random: drawing it again would give other numbers";
@@ -102,9 +111,8 @@ std::string Explanation::why_saved(NodeId id) const {
   const std::string reader = reader_clause(view, classes, id) + "; ";
   const NodeId source = producer(view, id);
   if (bans) {
-    const BanReason own = bans->reason[static_cast<size_t>(id)];
-    const BanReason reason = own == BanReason::kNone ? bans->reason[static_cast<size_t>(source)] : own;
-    const std::string clause = ban_clause(view, reason, own == BanReason::kNone ? source : id);
+    const NodeId banned = banned_source(view, *bans, id);
+    const std::string clause = ban_clause(view, bans->reason[static_cast<size_t>(banned)], banned);
     if (!clause.empty()) return reader + clause;
     return reader + "keeping it costs less than keeping what it is computed from";
   }
