@@ -9,6 +9,8 @@ namespace sapwood::partition {
 /// contain "tangents") as AOTAutograd makes them. With `options.cse` the graph is changed first: common subexpressions
 /// are merged. Errors: unsupported if the cut would be infinite, naming the nodes on the path and the rules that
 /// conflict.
+/// Decides as PyTorch 2.13 does, except that random operators are never recomputed unless a checkpoint asks for it (and
+/// then from their saved state): with `ban_recompute_not_in_allowlist` off, PyTorch draws them a second time.
 Plan partition(graph::Graph& joint, const PartitionOptions& options);
 
 struct ForwardBackward {
