@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace sapwood {
 
 namespace {
@@ -55,7 +57,11 @@ std::string quoted_excerpt(std::string_view text, size_t limit) {
   std::string out = "\"";
   size_t end = std::min(text.size(), limit);
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  for (const char c : text.substr(0, end)) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  const bool readable = is_utf8(text.substr(0, end));
+  for (const char c : text.substr(0, end)) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !readable) ? '?' : c;
+  }
   if (end < text.size()) out += "...";
   return out + "\"";
 }

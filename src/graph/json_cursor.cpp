@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "graph/utf8.h"
+#include "base/utf8.h"
 
 namespace sapwood::graph {
 

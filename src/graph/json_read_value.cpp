@@ -13,6 +13,8 @@ namespace {
 
 using Kind = JsonCursor::Kind;
 
+constexpr size_t kUsualItems = 4;  // most lists are no longer: one allocation
+
 enum ArgKey : uint8_t {
   kNode,
   kTuple,
@@ -79,7 +81,10 @@ bool is_hint_key(size_t key, size_t hint) { return key == hint || key == hint + 
 
 ArgumentList JsonReader::read_arguments() {
   ArgumentList out;
-  in_.array([&](size_t) { out.push_back(read_argument()); });
+  in_.array([&](size_t index) {
+    if (index == 0) out.reserve(kUsualItems);
+    out.push_back(read_argument());
+  });
   return out;
 }
 
@@ -369,7 +374,10 @@ Device JsonReader::read_device() {
 
 std::vector<SymExpr> JsonReader::read_sizes(bool negative_allowed) {
   std::vector<SymExpr> out;
-  in_.array([&](size_t) { out.push_back(read_size(negative_allowed)); });
+  in_.array([&](size_t index) {
+    if (index == 0) out.reserve(kUsualItems);
+    out.push_back(read_size(negative_allowed));
+  });
   return out;
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 #include "graph/text_words.h"
-#include "graph/utf8.h"
 
 namespace sapwood::graph {
 

@@ -83,6 +83,7 @@ ArgumentList TextParser::parse_items(char close) {
   deeper();
   while (!in_.take(close)) {
     count_item(items.size());
+    if (items.empty()) items.reserve(4);  // most lists are no longer: one allocation
     items.push_back(parse_argument());
     if (in_.take(close)) break;
     in_.expect(',', std::string("or \"") + close + "\" after an element");

@@ -189,6 +189,7 @@ std::vector<SymExpr> TextParser::parse_sizes(char close) {
   const std::string ends = std::string(",") + close;
   while (!in_.take(close)) {
     count_item(sizes.size());
+    if (sizes.empty()) sizes.reserve(4);  // most shapes are no longer: one allocation
     sizes.push_back(parse_size(ends));
     if (in_.take(close)) break;
     in_.expect(',', std::string("or \"") + close + "\" after a size");

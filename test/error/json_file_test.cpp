@@ -140,6 +140,10 @@ TEST(JsonFileError, Strings) {
   EXPECT_NE(error_of(graph_with(call("a\n", "[]"))).find("control character"), std::string::npos);
 }
 
+TEST(JsonFileError, MessagesAreReadableWhateverTheInput) {
+  EXPECT_EQ(error_of("{\xFF\x01"), "top level: expected a JSON value, got \"??\" at byte 1");
+}
+
 TEST(JsonFileError, HugeAndDeepInputEndsEarly) {
   EXPECT_EQ(error_of(std::string(100'000'000, '[')), "top level: expected an object, got a list");
   const std::string deep(1000, '[');

@@ -1,6 +1,6 @@
-#include "graph/utf8.h"
+#include "base/utf8.h"
 
-namespace sapwood::graph {
+namespace sapwood {
 
 namespace {
 
@@ -51,4 +51,4 @@ void append_utf8(uint32_t code, std::string& out) {
   put(0x80U | (code & 0x3FU));
 }
 
-}  // namespace sapwood::graph
+}  // namespace sapwood
