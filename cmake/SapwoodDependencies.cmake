@@ -22,6 +22,7 @@ if(SAPWOOD_WITH_TORCH)
     message(FATAL_ERROR "libtorch 2.13 was not found. Run tools/setup.sh, or name the folder that holds "
                         "Torch/TorchConfig.cmake: -DCMAKE_PREFIX_PATH=<torch>/share/cmake")
   endif()
+  find_package(OpenMP REQUIRED COMPONENTS CXX)  # the runtime is libtorch's: both have the same soname
   find_package(CLI11 REQUIRED)
   # Installed binaries find each other wherever the installation is moved, and libtorch where it was.
   get_filename_component(torch_prefix ${Torch_DIR}/../../.. ABSOLUTE)

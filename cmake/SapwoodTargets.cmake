@@ -80,6 +80,8 @@ function(sapwood_add_library)
   sapwood_add_objects(sapwood_tensor_objects ${SAPWOOD_TENSOR_FOLDERS})
   sapwood_compile_options(sapwood_tensor_objects)
   set_target_properties(sapwood_tensor_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # at::parallel_for is a header: without OpenMP here its loops would run on one thread.
+  target_link_libraries(sapwood_tensor_objects PRIVATE OpenMP::OpenMP_CXX)
   target_precompile_headers(sapwood_tensor_objects PRIVATE ${PROJECT_SOURCE_DIR}/cmake/tensor_pch.h)
   sapwood_add_objects(sapwood_module_objects ${SAPWOOD_MODULE_FOLDERS})
   sapwood_use_full_pch(sapwood_module_objects)
@@ -93,6 +95,7 @@ function(sapwood_add_library)
   target_compile_features(sapwood PUBLIC cxx_std_20)
   target_link_libraries(sapwood PUBLIC torch
                                 PRIVATE $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,sapwood_core>> ${DW_LIBRARY})
+  target_link_options(sapwood PRIVATE ${OpenMP_CXX_FLAGS})
 
   add_library(sapwood_internal INTERFACE)
   target_include_directories(sapwood_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)

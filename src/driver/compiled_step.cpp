@@ -26,13 +26,14 @@ void clean(graph::JointGraph& step) {
 }  // namespace
 
 std::unique_ptr<CompiledStep> CompiledStep::compile(capture::Recording recording, const StepParts& parts,
-                                                    std::unique_ptr<capture::OptimizerProgram> program) {
+                                                    std::unique_ptr<capture::OptimizerProgram> program,
+                                                    std::shared_ptr<exec::Workspace> workspace) {
   std::unique_ptr<CompiledStep> compiled(new CompiledStep);
   compiled->step_ = std::move(recording.step);
   clean(compiled->step_);
   compiled->plan_ = partition::partition_step(compiled->step_, partition_options(parts.options.partitioner));
   compiled->scheduled_ = partition::schedule_step(compiled->step_, compiled->plan_);
-  compiled->executable_ = exec::Executable::build(compiled->scheduled_, {});
+  compiled->executable_ = exec::Executable::build(compiled->scheduled_, {.workspace = std::move(workspace)});
   compiled->program_ = std::move(program);
   compiled->held_ = std::move(recording.placeholder_tensors);
   for (const NamedTensor& p : named_parameters(parts)) compiled->parameters_.push_back(p.tensor);
@@ -80,7 +81,10 @@ TrainStep::Tensors CompiledStep::hand_out(std::vector<at::Tensor> results) {
 TrainStep::Tensors CompiledStep::replay(const TrainStep::Tensors& inputs) {
   if (program_) program_->scalars(scalars_);
   bind(inputs);
-  return hand_out(executable_->run(arguments_));
+  std::vector<at::Tensor> results = executable_->run(arguments_);
+  for (size_t i = 0; i < arguments_.size(); ++i)  // the caller's batch isn't ours to keep
+    if (scheduled_.inputs[i].role == InputRole::kUserInput) arguments_[i] = c10::IValue();
+  return hand_out(std::move(results));
 }
 
 TrainStep::Tensors CompiledStep::replay_observed(const TrainStep::Tensors& inputs, const exec::Observer& observer) {

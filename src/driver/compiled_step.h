@@ -16,9 +16,10 @@ namespace sapwood::driver {
 class CompiledStep {
  public:
   /// The whole job: clean, partition, schedule, build. `program` is the one that emitted the update; null: the
-  /// optimizer runs eagerly after a replay. Errors: unsupported, naming the stage and the node.
+  /// optimizer runs eagerly after a replay. Steps that share a `workspace` never run at the same time. Errors: unsupported, naming the stage and the node.
   static std::unique_ptr<CompiledStep> compile(capture::Recording recording, const StepParts& parts,
-                                               std::unique_ptr<capture::OptimizerProgram> program);
+                                               std::unique_ptr<capture::OptimizerProgram> program,
+                                               std::shared_ptr<exec::Workspace> workspace);
 
   /// Runs one step on the live parameters, buffers and optimizer state. Sets `.grad` where the step leaves gradients.
   TrainStep::Tensors replay(const TrainStep::Tensors& inputs);

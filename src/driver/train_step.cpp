@@ -57,6 +57,7 @@ struct TrainStep::Impl {
   std::vector<at::Tensor> parameters;  // as of the latest capture; a change is a new signature
   int64_t position = 0;                // among the calls of one accumulation
   bool warned_limit = false;
+  std::shared_ptr<exec::Workspace> workspace = std::make_shared<exec::Workspace>();  // of all entries: one runs at a time
 
   void warn(std::string text);
   void check_arguments(const Tensors& inputs) const;
@@ -156,7 +157,8 @@ TrainStep::Tensors TrainStep::Impl::capture_step(const Tensors& inputs, MicroSte
     reason = recording.failure;
     const auto compile_start = Clock::now();
     try {
-      if (reason.empty()) entry->compiled = CompiledStep::compile(std::move(recording), recorded, std::move(program));
+      if (reason.empty())
+        entry->compiled = CompiledStep::compile(std::move(recording), recorded, std::move(program), workspace);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kInternal) throw;
       reason = error.what();

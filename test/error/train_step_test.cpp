@@ -55,7 +55,7 @@ TEST(TrainStepErrors, NothingReturned) {
 }
 
 TEST(TrainStepErrors, UndefinedLoss) {
-  EXPECT_THAT(error_of_loss([](SmallNet&, const Tensors&) { return Tensors{at::Tensor()}; }), HasSubstr("no loss"));
+  EXPECT_THAT(error_of_loss([](SmallNet&, const Tensors&) { return Tensors{at::Tensor()}; }), HasSubstr("undefined loss"));
 }
 
 TEST(TrainStepErrors, OptimizerOfAnotherModel) {
@@ -103,7 +103,7 @@ TEST(TrainStepErrors, WrongNumberOfInputs) {
   TrainStep step(*net, optimizer,
                  [&](const at::Tensor& x, const at::Tensor& y) { return at::cross_entropy_loss(net(x), y); });
   const std::string message = error_of([&] { step(small_batch(0)[0]); });
-  EXPECT_THAT(message, HasSubstr("2 tensors"));
+  EXPECT_THAT(message, HasSubstr("2 inputs"));
   EXPECT_THAT(message, HasSubstr("got 1"));
 }
 

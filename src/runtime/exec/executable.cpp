@@ -27,18 +27,22 @@ struct BoundStorage {
 class StepExecutable final : public Executable {
  public:
   StepExecutable(const graph::JointGraph& step, const ExecutableOptions& options) : step_(step), options_(options) {
+    if (options_.workspace == nullptr) options_.workspace = std::make_shared<Workspace>();
     program_ = lower_graph(step_, &node_values_);
     finished_ = finish_program(program_, step_, options_);
     find_written_inputs();
     for (const Region& region : program_.regions)
       if (region.placement == Placement::kInput)
         bound_.push_back({region.storage.get(), region.input, region.input_offset});
+    place_numbers();
+    place_arena();
   }
 
   std::vector<at::Tensor> run(std::span<const IValue> inputs) override {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
     bind(inputs);
+    place_arena();
     for (const Launch& launch : finished_.launches) run_launch(launch, inputs, stack_);
     return take_outputs(inputs);
   }
@@ -68,6 +72,23 @@ class StepExecutable final : public Executable {
       char* data = static_cast<char*>(input.toTensor().data_ptr()) - bound.offset;
       if (bound.storage->data() != data) bound.storage->set_data_ptr_noswap(at::DataPtr(data, c10::kCPU));
     }
+  }
+
+  void place_numbers() {
+    numbers_.resize(program_.regions.size());
+    for (size_t r = 0; r < program_.regions.size(); ++r)
+      if (program_.regions[r].placement == Placement::kNumber)
+        program_.regions[r].storage->set_data_ptr_noswap(at::DataPtr(&numbers_[r], c10::kCPU));
+  }
+
+  /// Tells the values in the arena where it is; it moves when another executable needs more of the workspace.
+  void place_arena() {
+    char* arena = options_.workspace->reserve(static_cast<size_t>(finished_.memory.arena_bytes));
+    if (arena == arena_) return;
+    arena_ = arena;
+    for (const Region& region : program_.regions)
+      if (region.placement == Placement::kArena)
+        region.storage->set_data_ptr_noswap(at::DataPtr(arena + region.arena_offset, c10::kCPU));
   }
 
   void find_written_inputs() {
@@ -173,6 +194,8 @@ class StepExecutable final : public Executable {
   FinishedProgram finished_;
   std::vector<BoundStorage> bound_;
   std::vector<int32_t> written_inputs_;  ///< placeholders that a run changes
+  std::vector<double> numbers_;          ///< by region, where its placement is kNumber
+  char* arena_ = nullptr;                ///< where the workspace was when it was last used
   torch::jit::Stack stack_;
   std::unique_ptr<StepExecutable> observed_;
 };

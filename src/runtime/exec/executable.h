@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/joint_graph.h"
+#include "runtime/exec/workspace.h"
 
 namespace sapwood::exec {
 
@@ -21,7 +22,7 @@ using Observer = std::function<void(const graph::Node&, const c10::IValue&)>;
 /// What was decided about memory when the executable was built. Bytes; values that live during a step only, so without
 /// parameters, buffers, state and inputs.
 struct MemoryReport {
-  int64_t arena_bytes = 0;          ///< preallocated
+  int64_t arena_bytes = 0;          ///< fixed, in the workspace
   int64_t peak_live_bytes = 0;      ///< largest sum of live values
   std::vector<int64_t> live_bytes;  ///< after each launch
 };
@@ -30,6 +31,7 @@ struct ExecutableOptions {
   bool fuse_pointwise =
       true;                 ///< run chains of exact elementwise operators block by block, without intermediate tensors
   bool plan_memory = true;  ///< false: every value gets its own allocation (a debugging aid)
+  std::shared_ptr<Workspace> workspace = nullptr;  ///< memory of the arena; none: the executable has its own
 };
 
 /// A training step ready to be repeated: operators and their schemas are resolved, views are made once, every value

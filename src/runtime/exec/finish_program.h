@@ -8,11 +8,10 @@
 
 namespace sapwood::exec {
 
-/// The launches of a program, in order, with their memory in place.
+/// The launches of a program, in order, with the place of their memory decided.
 struct FinishedProgram {
   std::vector<Launch> launches;
   std::vector<graph::NodeId> launch_nodes;  ///< node of each launch; kNoNode for copies that end the step
-  at::DataPtr arena;
   MemoryReport memory;
   int64_t fused_nodes = 0;
 };

@@ -10,7 +10,8 @@
 namespace sapwood::exec {
 namespace {
 
-constexpr int64_t kMaxBytes = 64 << 10;
+/// What is folded takes memory all the time; larger values are cheaper to compute again than to keep.
+constexpr int64_t kMaxBytes = 1024;
 
 class Folder {
  public:
@@ -29,6 +30,7 @@ class Folder {
         rest.push_back(std::move(call));
     }
     program_.calls = std::move(rest);
+    for (Call& call : program_.calls) insert_numbers(call);
   }
 
  private:
@@ -62,6 +64,23 @@ class Folder {
     run_launch(launch, {}, stack);
   }
 
+  /// Programs of elementwise operators then hold the numbers themselves.
+  void insert_numbers(Call& call) const {
+    for (ElementaryOp& op : call.elementary)
+      for (std::optional<PointwiseNumber>* number :
+           {&op.a.number, &op.b.number, &op.c.number, &op.s, &op.t, &op.u, &op.w})
+        if (*number && (*number)->kind == PointwiseNumber::Kind::kTensor &&
+            program_.region((*number)->tensor).placement == Placement::kConstant)
+          insert_number(**number);
+  }
+
+  void insert_number(PointwiseNumber& number) const {
+    const at::Tensor& tensor = program_.tensor(number.tensor);
+    number.kind = PointwiseNumber::Kind::kConstant;
+    number.value = tensor.as_strided({}, {}, tensor.storage_offset()).item().toDouble();
+    number.tensor = kNoValue;
+  }
+
   Program& program_;
   const graph::JointGraph& step_;
   std::vector<bool> mutated_;
@@ -72,6 +91,22 @@ class Folder {
 void fold_constants(Program& program, const graph::JointGraph& step) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   Folder(program, step).run();
+}
+
+void free_unread_constants(Program& program) {
+  std::vector<bool> read(program.regions.size(), false);
+  const auto mark = [&](ValueId value) {
+    if (value != kNoValue) read[static_cast<size_t>(program.region_of(value))] = true;
+  };
+  for (const Call& call : program.calls) {
+    std::for_each(call.reads.begin(), call.reads.end(), mark);
+    std::for_each(call.results.begin(), call.results.end(), mark);
+    std::for_each(call.mutated.begin(), call.mutated.end(), mark);
+  }
+  for (const OutputBinding& output : program.outputs) mark(output.value);
+  for (size_t r = 0; r < program.regions.size(); ++r)
+    if (!read[r] && program.regions[r].placement == Placement::kConstant)
+      program.regions[r].storage->set_data_ptr_noswap(at::DataPtr(nullptr, c10::kCPU));
 }
 
 }  // namespace sapwood::exec

@@ -18,14 +18,17 @@ void allocate(c10::StorageImpl& storage, size_t bytes) {
   storage.set_data_ptr_noswap(c10::GetCPUAllocator()->allocate(bytes));
 }
 
-/// The slot takes over the memory of a fresh result; a result that something else refers to, or that is laid out
-/// differently, is copied.
+/// Some kernels reduce in the memory of a larger result; more than this isn't kept for the rest.
+constexpr size_t kMostSpareBytes = 4096;
+
+/// The slot takes over the memory of a fresh result; a result that something else refers to, that is laid out
+/// differently or that has much more memory than it needs is copied.
 void adopt(const at::Tensor& slot, at::Tensor& result) {
   c10::StorageImpl& to = *slot.storage().unsafeGetStorageImpl();
   c10::StorageImpl& from = *result.storage().unsafeGetStorageImpl();
   const bool sole_owner = result.use_count() == 1 && result.storage().use_count() == 1;
   if (sole_owner && same_layout(slot, result) && slot.storage_offset() == result.storage_offset() &&
-      from.nbytes() >= to.nbytes()) {
+      from.nbytes() >= to.nbytes() && from.nbytes() <= to.nbytes() + kMostSpareBytes) {
     to.set_data_ptr_noswap(std::move(from.mutable_data_ptr()));
     return;
   }
@@ -74,6 +77,8 @@ void run_operator(const Launch& launch, std::span<const IValue> inputs, torch::j
 
 void run_unchecked(const Launch& launch, std::span<const IValue> inputs, torch::jit::Stack& stack) {
   for (const Launch::Allocation& allocation : launch.allocations) allocate(*allocation.storage, allocation.bytes);
+  for (const Launch::Share& share : launch.shares)
+    share.to->set_data_ptr_noswap(at::DataPtr(share.from->mutable_data(), c10::kCPU));
   if (launch.pointwise)
     launch.pointwise->run(inputs);
   else

@@ -17,6 +17,11 @@ struct Launch {
     c10::StorageImpl* storage = nullptr;
     size_t bytes = 0;
   };
+  /// A result that lies where a dying operand lies.
+  struct Share {
+    c10::StorageImpl* from = nullptr;
+    c10::StorageImpl* to = nullptr;
+  };
   CallKind kind = CallKind::kFunctional;
   bool full_dispatch = false;  ///< has complex operands: conjugate and negative bits need the dispatcher
   std::optional<interp::Callable> callable;
@@ -25,6 +30,7 @@ struct Launch {
   std::shared_ptr<PointwiseLaunch> pointwise;  ///< kPointwise
   std::vector<at::Tensor> results;             ///< kFunctional: the slots, undefined where a result is dropped
   std::vector<Allocation> allocations;         ///< before the kernel runs
+  std::vector<Share> shares;                   ///< before the kernel runs
   std::vector<c10::StorageImpl*> releases;     ///< after it ran
   std::string name;                            ///< of the node, for errors
 };

@@ -17,7 +17,8 @@ class Reuse {
 
   std::vector<RegionId> run() {
     for (size_t c = 0; c < program_.calls.size(); ++c)
-      if (program_.calls[c].elementwise && program_.calls[c].merged.empty())
+      if (program_.calls[c].elementwise && program_.calls[c].kind != CallKind::kFunctional &&
+          program_.calls[c].merged.empty())
         visit(static_cast<CallId>(c), program_.calls[c]);
     return std::move(owner_);
   }

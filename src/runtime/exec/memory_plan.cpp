@@ -1,10 +1,15 @@
 #include "runtime/exec/memory_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace sapwood::exec {
 namespace {
+
+/// Above this the quadratic orders take too long.
+constexpr size_t kMostBlocksToOrder = 4096;
 
 int64_t aligned(int64_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
 
@@ -41,7 +46,96 @@ int64_t peak(const std::vector<MemoryBlock>& blocks) {
   return most;
 }
 
-/// Places the blocks in the order given.
+/// Which blocks start and end at each launch; empty blocks are left out.
+struct Events {
+  std::vector<std::vector<size_t>> starting, ending;
+
+  explicit Events(const std::vector<MemoryBlock>& blocks) {
+    int32_t end = 0;
+    for (const MemoryBlock& block : blocks) end = std::max(end, block.last + 1);
+    starting.resize(static_cast<size_t>(end));
+    ending.resize(static_cast<size_t>(end));
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      if (blocks[b].bytes <= 0) continue;
+      starting[static_cast<size_t>(blocks[b].first)].push_back(b);
+      ending[static_cast<size_t>(blocks[b].last)].push_back(b);
+    }
+  }
+};
+
+/// Free ranges of an arena that grows at its end.
+class FreeRanges {
+ public:
+  /// The smallest range that is large enough, else new memory at the end.
+  int64_t take(int64_t bytes) {
+    const auto fit = by_size_.lower_bound({bytes, 0});
+    if (fit == by_size_.end()) return extend(bytes);
+    const auto [size, offset] = *fit;
+    remove(offset, size);
+    if (size > bytes) add(offset + bytes, size - bytes);
+    return offset;
+  }
+
+  void give(int64_t offset, int64_t bytes) {
+    auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.end() && next->first == offset + bytes) {
+      const auto [from, size] = *next;
+      remove(from, size);
+      bytes += size;
+    }
+    next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.begin() && std::prev(next)->first + std::prev(next)->second == offset) {
+      const auto [from, size] = *std::prev(next);
+      remove(from, size);
+      offset = from;
+      bytes += size;
+    }
+    add(offset, bytes);
+  }
+
+  int64_t end() const { return end_; }
+
+ private:
+  int64_t extend(int64_t bytes) {
+    int64_t offset = end_;
+    if (!by_offset_.empty() && by_offset_.rbegin()->first + by_offset_.rbegin()->second == end_) {
+      offset = by_offset_.rbegin()->first;
+      remove(offset, by_offset_.rbegin()->second);
+    }
+    end_ = offset + bytes;
+    return offset;
+  }
+  void add(int64_t offset, int64_t bytes) {
+    by_offset_.emplace(offset, bytes);
+    by_size_.emplace(bytes, offset);
+  }
+  void remove(int64_t offset, int64_t bytes) {
+    by_offset_.erase(offset);
+    by_size_.erase({bytes, offset});
+  }
+
+  std::map<int64_t, int64_t> by_offset_;
+  std::set<std::pair<int64_t, int64_t>> by_size_;
+  int64_t end_ = 0;
+};
+
+/// Places the blocks in the order of time, as an allocator with perfect frees would. O(n log n).
+ArenaPlan sweep(const std::vector<MemoryBlock>& blocks) {
+  ArenaPlan plan;
+  plan.offsets.assign(blocks.size(), 0);
+  Events events(blocks);
+  FreeRanges free;
+  for (size_t launch = 0; launch < events.starting.size(); ++launch) {
+    std::vector<size_t>& starting = events.starting[launch];
+    std::ranges::stable_sort(starting, std::greater<>(), [&](size_t b) { return blocks[b].bytes; });
+    for (const size_t b : starting) plan.offsets[b] = free.take(aligned(blocks[b].bytes));
+    for (const size_t b : events.ending[launch]) free.give(plan.offsets[b], aligned(blocks[b].bytes));
+  }
+  plan.arena_bytes = free.end();
+  return plan;
+}
+
+/// Places the blocks in the order given. O(n^2).
 ArenaPlan place(const std::vector<MemoryBlock>& blocks, const std::vector<size_t>& order) {
   ArenaPlan plan;
   plan.offsets.assign(blocks.size(), 0);
@@ -75,12 +169,13 @@ ArenaPlan plan_memory(const std::vector<MemoryBlock>& blocks) {
     std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return key(a) > key(b); });
     return sorted;
   };
-  ArenaPlan best = place(blocks, by([&](size_t b) { return std::pair(blocks[b].bytes, length(b)); }));
+  ArenaPlan best = sweep(blocks);
   const auto try_order = [&](const std::vector<size_t>& candidate) {
-    if (best.arena_bytes == least) return;
+    if (best.arena_bytes == least || blocks.size() > kMostBlocksToOrder) return;
     ArenaPlan plan = place(blocks, candidate);
     if (plan.arena_bytes < best.arena_bytes) best = std::move(plan);
   };
+  try_order(by([&](size_t b) { return std::pair(blocks[b].bytes, length(b)); }));
   try_order(by([&](size_t b) { return std::pair(length(b), blocks[b].bytes); }));
   try_order(by([&](size_t b) { return static_cast<double>(length(b) + 1) * static_cast<double>(blocks[b].bytes); }));
   try_order(by([&](size_t b) { return -int64_t{blocks[b].first}; }));
@@ -95,26 +190,29 @@ std::vector<std::string> check_plan(const std::vector<MemoryBlock>& blocks, cons
             " blocks"};
   const auto name = [](size_t b) { return "block " + std::to_string(b); };
   for (size_t b = 0; b < blocks.size(); ++b) {
-    if (plan.offsets[b] % 64 != 0) problems.push_back(name(b) + " is misaligned");
+    if (plan.offsets[b] % kArenaAlignment != 0) problems.push_back(name(b) + " is misaligned");
     if (plan.offsets[b] < 0 || plan.offsets[b] + blocks[b].bytes > plan.arena_bytes)
       problems.push_back(name(b) + " leaves the arena");
   }
-  // Blocks in use at a launch, sorted by offset, must not overlap: sweep over launches.
-  int32_t end = 0;
-  for (const MemoryBlock& block : blocks) end = std::max(end, block.last + 1);
-  std::vector<std::vector<size_t>> starting(static_cast<size_t>(end));
-  for (size_t b = 0; b < blocks.size(); ++b)
-    if (blocks[b].bytes > 0) starting[static_cast<size_t>(blocks[b].first)].push_back(b);
-  std::vector<size_t> live;
-  for (int32_t launch = 0; launch < end; ++launch) {
-    std::erase_if(live, [&](size_t b) { return blocks[b].last < launch; });
-    for (const size_t fresh : starting[static_cast<size_t>(launch)]) {
-      for (const size_t other : live)
-        if (plan.offsets[fresh] < plan.offsets[other] + blocks[other].bytes &&
-            plan.offsets[other] < plan.offsets[fresh] + blocks[fresh].bytes)
-          problems.push_back(name(fresh) + " and " + name(other) + " overlap at launch " + std::to_string(launch));
-      live.push_back(fresh);
+  // Sweep over the launches; of the blocks in use, sorted by offset, neighbours must not overlap.
+  std::map<int64_t, size_t> live;
+  const Events events(blocks);
+  const auto compare = [&](size_t low, size_t high, size_t launch) {
+    if (plan.offsets[low] + blocks[low].bytes > plan.offsets[high])
+      problems.push_back(name(low) + " and " + name(high) + " overlap at launch " + std::to_string(launch));
+  };
+  for (size_t launch = 0; launch < events.starting.size(); ++launch) {
+    for (const size_t b : events.starting[launch]) {
+      const auto [at, fresh] = live.emplace(plan.offsets[b], b);
+      if (!fresh) {
+        compare(at->second, b, launch);
+        continue;
+      }
+      if (at != live.begin()) compare(std::prev(at)->second, b, launch);
+      if (std::next(at) != live.end()) compare(b, std::next(at)->second, launch);
     }
+    for (const size_t b : events.ending[launch])
+      if (const auto at = live.find(plan.offsets[b]); at != live.end() && at->second == b) live.erase(at);
   }
   return problems;
 }

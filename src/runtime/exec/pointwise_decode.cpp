@@ -54,6 +54,13 @@ bool same_elements(const at::Tensor& a, const at::Tensor& b) {
   return true;
 }
 
+/// All elements are one and the same in memory: a number, or a number expanded.
+bool is_one_element(const at::Tensor& tensor) {
+  for (int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.size(d) != 1 && tensor.stride(d) != 0) return false;
+  return true;
+}
+
 class Decoder {
  public:
   Decoder(const DecodeContext& context, ValueId result) : context_(context), result_(context.program.tensor(result)) {}
@@ -116,7 +123,7 @@ class Decoder {
       }
       return true;
     }
-    if (tensor.numel() != 1) return false;
+    if (!is_one_element(tensor)) return false;
     operand.number.emplace();
     operand.number->kind = PointwiseNumber::Kind::kTensor;
     operand.number->tensor = it->second;

@@ -1,6 +1,7 @@
 #include "runtime/exec/pointwise_fuse.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "runtime/exec/pointwise_exact.h"
 #include "runtime/exec/pointwise_launch.h"
@@ -10,16 +11,44 @@ namespace {
 
 using Members = std::vector<CallId>;  // ascending
 
+/// Up to this size a single operator is faster as a program of its own than through libtorch's dispatcher.
+constexpr int64_t kMostElementsAlone = 16384;
+
 bool has_exact_kernel(const ElementaryOp& op, c10::ScalarType type) {
   const auto index = static_cast<size_t>(op.op);
   return type == c10::kFloat ? exact_kernels<float>().run[index] != nullptr
                              : exact_kernels<double>().run[index] != nullptr;
 }
 
+/// The last call that a cluster beginning at or before a call contains: a tree of maxima over prefixes (Fenwick 1994).
+class Reach {
+ public:
+  explicit Reach(size_t calls) : most_(calls + 1, -1) {}
+  void raise(CallId first, CallId last) {
+    for (size_t i = static_cast<size_t>(first) + 1; i < most_.size(); i += i & (~i + 1)) most_[i] = std::max(most_[i], last);
+  }
+  CallId up_to(CallId call) const {
+    CallId most = -1;
+    for (size_t i = static_cast<size_t>(call) + 1; i > 0; i -= i & (~i + 1)) most = std::max(most, most_[i]);
+    return most;
+  }
+
+ private:
+  std::vector<CallId> most_;
+};
+
 class Fuser {
  public:
   explicit Fuser(Program& program)
-      : program_(program), order_(find_order(program)), cluster_of_(program.calls.size(), -1) {}
+      : program_(program), order_(find_order(program)), cluster_of_(program.calls.size(), -1), reach_(program.calls.size()) {
+    last_reader_.assign(program.regions.size(), -1);
+    for (size_t c = 0; c < program.calls.size(); ++c)
+      for (const ValueId value : program.calls[c].reads)
+        last_reader_[static_cast<size_t>(program.region_of(value))] = static_cast<CallId>(c);
+    for (const OutputBinding& output : program.outputs)
+      if (output.value != kNoValue)
+        last_reader_[static_cast<size_t>(program.region_of(output.value))] = static_cast<CallId>(program.calls.size());
+  }
 
   CallGraph run(int64_t& fused) {
     for (size_t c = 0; c < program_.calls.size(); ++c)
@@ -60,7 +89,7 @@ class Fuser {
       const CallId producer = producer_of(value, id);
       if (producer < 0 || cluster_of_[static_cast<size_t>(producer)] < 0 || !same_space(producer, id)) continue;
       const int32_t other = cluster_of_[static_cast<size_t>(producer)];
-      if (other == mine || !can_merge(mine, other)) continue;
+      if (other == mine || keeps_more_alive(other, mine) || !can_merge(mine, other)) continue;
       merge(other, mine);
       mine = other;
     }
@@ -74,9 +103,33 @@ class Fuser {
     return -1;
   }
 
+  /// Whether `early` would wait for `late` with operands that are larger than what it makes of them.
+  bool keeps_more_alive(int32_t early, int32_t late) const {
+    const Members& members = clusters_[static_cast<size_t>(early)];
+    const CallId last = members.back();
+    if (clusters_[static_cast<size_t>(late)].front() == last + 1) return false;
+    int64_t dying = 0, made = 0;
+    std::vector<RegionId> counted;
+    for (const CallId id : members) {
+      for (const ValueId value : call(id).reads) {
+        const RegionId region = program_.region_of(value);
+        if (program_.region(value).placement != Placement::kOwned || made_by(members, value) ||
+            last_reader_[static_cast<size_t>(region)] > last ||
+            std::find(counted.begin(), counted.end(), region) != counted.end())
+          continue;
+        counted.push_back(region);
+        dying += program_.region(value).bytes;
+      }
+      const Region& result = program_.region(call(id).results.front());
+      if (last_reader_[static_cast<size_t>(program_.region_of(call(id).results.front()))] > last) made += result.bytes;
+    }
+    return dying > made;
+  }
+
   /// Whether no call outside both clusters needs one of them and is needed by one of them.
   bool can_merge(int32_t a, int32_t b) {
-    visited_.assign(program_.calls.size(), false);
+    visited_.clear();
+    lowest_ = std::min(clusters_[static_cast<size_t>(a)].front(), clusters_[static_cast<size_t>(b)].front());
     Members stack;
     const auto inside = [&](CallId id) {
       return cluster_of_[static_cast<size_t>(id)] == a || cluster_of_[static_cast<size_t>(id)] == b;
@@ -98,16 +151,19 @@ class Fuser {
     return true;
   }
 
-  /// Pushes a call and, as they run together, everything in its cluster.
+  /// Pushes a call and, as they run together, everything in its cluster; not if neither that nor anything that it needs
+  /// reaches up to the clusters that are to be merged.
   void push_unit(CallId id, Members& stack) {
-    if (visited_[static_cast<size_t>(id)]) return;
     const int32_t cluster = cluster_of_[static_cast<size_t>(id)];
-    const Members alone{id};
-    const Members& members = cluster < 0 ? alone : clusters_[static_cast<size_t>(cluster)];
-    for (const CallId member : members) {
-      visited_[static_cast<size_t>(member)] = true;
-      stack.push_back(member);
+    const CallId last = cluster < 0 ? id : clusters_[static_cast<size_t>(cluster)].back();
+    if (std::max(last, reach_.up_to(last)) < lowest_) return;
+    if (cluster < 0) {
+      if (visited_.insert(id).second) stack.push_back(id);
+      return;
     }
+    const Members& members = clusters_[static_cast<size_t>(cluster)];
+    for (const CallId member : members)
+      if (visited_.insert(member).second) stack.push_back(member);
   }
 
   void merge(int32_t into, int32_t from) {
@@ -116,12 +172,15 @@ class Fuser {
     target.insert(target.end(), clusters_[static_cast<size_t>(from)].begin(),
                   clusters_[static_cast<size_t>(from)].end());
     std::sort(target.begin(), target.end());
+    reach_.raise(target.front(), target.back());
     clusters_[static_cast<size_t>(from)].clear();
   }
 
   void drop_small_clusters() {
     for (Members& members : clusters_)
-      if (members.size() == 1 && call(members.front()).part != StepPart::kOptimizer) dissolve(members);
+      if (members.size() == 1 && call(members.front()).part != StepPart::kOptimizer &&
+          result(members.front()).numel() > kMostElementsAlone)
+        dissolve(members);
   }
 
   void dissolve(Members& members) {
@@ -244,7 +303,10 @@ class Fuser {
   std::vector<int32_t> cluster_of_;  ///< per call; -1: none
   std::vector<Members> clusters_;
   std::vector<std::vector<int32_t>> reader_clusters_;  ///< per region
-  std::vector<bool> visited_;
+  std::vector<CallId> last_reader_;  ///< per region; past the last call if it leaves the step
+  Reach reach_;
+  std::unordered_set<CallId> visited_;
+  CallId lowest_ = 0;
 };
 
 }  // namespace

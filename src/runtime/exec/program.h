@@ -29,6 +29,7 @@ using CallId = int32_t;
 enum class Placement : uint8_t {
   kInput,     ///< the caller's tensor, bound anew for each run
   kArena,     ///< a fixed place in the executable's arena
+  kNumber,    ///< at most 8 bytes, in the executable itself
   kOwned,     ///< allocated (or taken from a kernel) when it is written, freed after its last use
   kOutput,    ///< as kOwned, but handed to the caller
   kConstant,  ///< computed once, when the executable is built

@@ -1,5 +1,6 @@
 #include "runtime/exec/schedule.h"
 
+#include <algorithm>
 #include <queue>
 
 #include "base/error.h"
@@ -11,10 +12,60 @@ namespace {
 /// in the cache.
 constexpr int64_t kMergedElements = 65536;
 
+/// The last call that reads each region; past all of them if it leaves the step or isn't memory of the step.
+std::vector<CallId> last_readers(const Program& program) {
+  const auto never = static_cast<CallId>(program.calls.size());
+  std::vector<CallId> last(program.regions.size(), -1);
+  for (size_t c = 0; c < program.calls.size(); ++c)
+    for (const ValueId value : program.calls[c].reads)
+      last[static_cast<size_t>(program.region_of(value))] = static_cast<CallId>(c);
+  for (const OutputBinding& output : program.outputs)
+    if (output.value != kNoValue) last[static_cast<size_t>(program.region_of(output.value))] = never;
+  for (size_t r = 0; r < program.regions.size(); ++r)
+    if (program.regions[r].placement != Placement::kOwned) last[r] = never;
+  return last;
+}
+
+/// Whether waiting until `turn` holds less memory than running now: the results that aren't there yet are larger than
+/// the operands that must stay.
+bool saves_by_waiting(const Program& program, const Call& call, CallId turn, const std::vector<CallId>& last) {
+  int64_t kept = 0, spared = 0;
+  std::vector<RegionId> counted;
+  const auto add = [&](ValueId value, int64_t& sum) {
+    if (value == kNoValue || program.region(value).placement != Placement::kOwned) return;
+    const RegionId region = program.region_of(value);
+    if (std::find(counted.begin(), counted.end(), region) != counted.end()) return;
+    counted.push_back(region);
+    sum += program.region(value).bytes;
+  };
+  for (const ValueId value : call.reads)
+    if (last[static_cast<size_t>(program.region_of(value))] < turn) add(value, kept);
+  for (const ValueId value : call.results) add(value, spared);
+  return spared > kept;
+}
+
+/// When each call runs, if it can: in its own turn, or directly before the first call that needs it if that saves
+/// memory.
+std::vector<CallId> find_turns(const Program& program, const CallGraph& order) {
+  const std::vector<CallId> last = last_readers(program);
+  std::vector<CallId> turns(program.calls.size());
+  for (size_t c = program.calls.size(); c-- > 0;) {
+    turns[c] = static_cast<CallId>(c);
+    const Call& call = program.calls[c];
+    if (call.ordered || call.kind == CallKind::kMutate || call.part == StepPart::kOptimizer) continue;
+    auto first = static_cast<CallId>(program.calls.size());
+    for (const CallId after : order.after[c]) first = std::min(first, turns[static_cast<size_t>(after)]);
+    if (first > turns[c] && first < static_cast<CallId>(program.calls.size()) &&
+        saves_by_waiting(program, call, first, last))
+      turns[c] = first;
+  }
+  return turns;
+}
+
 class Scheduler {
  public:
   Scheduler(Program& program, const CallGraph& order)
-      : program_(program), order_(order), missing_(program.calls.size()) {}
+      : program_(program), order_(order), missing_(program.calls.size()), turns_(find_turns(program, order)) {}
 
   void run() {
     for (size_t c = 0; c < program_.calls.size(); ++c) missing_[c] = order_.before[c].size();
@@ -27,7 +78,8 @@ class Scheduler {
   }
 
  private:
-  using Queue = std::priority_queue<CallId, std::vector<CallId>, std::greater<>>;
+  using Turn = std::pair<CallId, CallId>;  ///< whose turn it takes, and the call itself
+  using Queue = std::priority_queue<Turn, std::vector<Turn>, std::greater<>>;
 
   const Call& call(CallId id) const { return program_.calls[static_cast<size_t>(id)]; }
 
@@ -40,14 +92,14 @@ class Scheduler {
   }
 
   static CallId take(Queue& queue) {
-    const CallId id = queue.top();
+    const CallId id = queue.top().second;
     queue.pop();
     return id;
   }
 
   void make_ready(CallId id) {
-    if (call(id).part != StepPart::kOptimizer) return others_.push(id);
-    if (call(id).kind != CallKind::kPointwise) return updates_.push(id);
+    if (call(id).part != StepPart::kOptimizer) return others_.push({turns_[static_cast<size_t>(id)], id});
+    if (call(id).kind != CallKind::kPointwise) return updates_.push({id, id});
     waiting_.push_back(id);
     waiting_elements_ += program_.tensor(call(id).elementary.front().result).numel();
   }
@@ -80,6 +132,7 @@ class Scheduler {
   Program& program_;
   const CallGraph& order_;
   std::vector<size_t> missing_;  ///< per call: how many others it still waits for
+  std::vector<CallId> turns_;    ///< per call, see find_turns
   Queue updates_, others_;
   std::vector<CallId> waiting_;  ///< fused updates that can run
   int64_t waiting_elements_ = 0;
