@@ -78,8 +78,8 @@ void append_rows(std::vector<Row>& rows, const std::string& id, int64_t threads,
     rows.push_back({"training_step", id, system, threads, metric, value, unit, better});
   };
   const auto add_system = [&](const char* system, const Timing& timing, const MemoryUse& memory) {
-    add(system, "median_ms", timing.median_ms, "ms", "lower");
-    add(system, "min_ms", timing.min_ms, "ms", "lower");
+    add(system, "ms_per_step", timing.median_ms, "ms", "lower");
+    add(system, "min_ms_per_step", timing.min_ms, "ms", "lower");
     add(system, "peak_live_bytes", static_cast<double>(memory.peak_live_bytes), "bytes", "lower");
     add(system, "saved_bytes", static_cast<double>(memory.saved_bytes), "bytes", "lower");
   };

@@ -14,7 +14,7 @@ struct Row {
   std::string name;    ///< key "case" in the file: "W3"
   std::string system;  ///< "eager", "sapwood"
   int64_t threads = 1;
-  std::string metric;  ///< "median_ms"
+  std::string metric;  ///< "ms_per_step"
   double value = 0;
   std::string unit;    ///< "ms", "bytes", "1"
   std::string better;  ///< "lower" or "higher"

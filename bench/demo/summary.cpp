@@ -46,8 +46,8 @@ std::vector<Row> result_rows(const DemoResult& result) {
     rows.push_back({"demo", "chargpt", system, result.options.threads, metric, value, unit, better});
   };
   const auto add_run = [&](const char* system, const DemoRun& run) {
-    add(system, "median_ms", run.median_ms, "ms", "lower");
-    add(system, "min_ms", run.min_ms, "ms", "lower");
+    add(system, "ms_per_step", run.median_ms, "ms", "lower");
+    add(system, "min_ms_per_step", run.min_ms, "ms", "lower");
     add(system, "peak_live_bytes", static_cast<double>(run.memory.peak_live_bytes), "bytes", "lower");
     add(system, "saved_bytes", static_cast<double>(run.memory.saved_bytes), "bytes", "lower");
     add(system, "final_loss", run.losses.back(), "nat", "lower");

@@ -23,7 +23,7 @@ struct CompileOptions {
   /// How many different signatures are compiled; later ones run eagerly, with one warning.
   int64_t max_signatures = 16;
   /// Receives warnings, one line each. Default: standard error.
-  std::function<void(std::string_view)> log;
+  std::function<void(std::string_view)> log = nullptr;
 };
 
 /// A compiled differentiable function for an existing loop: call it, then `loss.backward()` and `optimizer.step()` as

@@ -33,7 +33,7 @@ struct TrainStepOptions {
   /// Update the parameters on every n-th call; the calls before only add to `.grad`.
   int64_t accumulation_steps = 1;
   /// As torch::nn::utils::clip_grad_norm_(parameters, max_grad_norm, clip_norm_type) between backward and update.
-  std::optional<double> max_grad_norm;
+  std::optional<double> max_grad_norm = std::nullopt;
   double clip_norm_type = 2.0;
   /// Compare a replay with an eager run of the same step: 0 the first replay of each signature, N > 0 that and every
   /// N-th after it, -1 never.
@@ -41,7 +41,7 @@ struct TrainStepOptions {
   /// How many different signatures are compiled; later ones run eagerly, with one warning.
   int64_t max_signatures = 16;
   /// Receives warnings, one line each. Default: standard error.
-  std::function<void(std::string_view)> log;
+  std::function<void(std::string_view)> log = nullptr;
 };
 
 /// Compiles a training step: forward, loss, backward and optimizer update as one graph.
