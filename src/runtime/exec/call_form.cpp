@@ -162,6 +162,23 @@ std::optional<CallForm> find_out_form(const Callable& callable, std::string_view
   return find_out_variant(callable);
 }
 
+void drop_unused_reads(const CallForm& form, const torch::jit::Stack& arguments, const Program& program,
+                       std::vector<ValueId>& reads) {
+  std::vector<const c10::TensorImpl*> used;
+  for (const CallForm::Source& source : form.sources) {
+    if (source.kind != Kind::kArgument) continue;
+    const c10::IValue& argument = arguments[source.index];
+    if (argument.isTensor()) used.push_back(argument.toTensor().unsafeGetTensorImpl());
+    if (argument.isTensorList())
+      for (const at::Tensor& tensor : argument.toTensorVector()) used.push_back(tensor.unsafeGetTensorImpl());
+    else if (argument.isList())
+      return;  // optional tensors, perhaps: keep what there is
+  }
+  std::erase_if(reads, [&](ValueId read) {
+    return std::find(used.begin(), used.end(), program.tensor(read).unsafeGetTensorImpl()) == used.end();
+  });
+}
+
 bool is_elementwise(std::string_view target) {
   static constexpr std::string_view kTargets[] = {"aten.add.Tensor",
                                                   "aten.add.Scalar",

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "interp/binding.h"
+#include "runtime/exec/program.h"
 
 namespace sapwood::exec {
 
@@ -24,6 +25,11 @@ struct CallForm {
 /// variant if the CPU has a kernel of its own for it (generated out variants call the functional operator and copy), or
 /// an in-place operator on the result for factories and copies. None if there is neither.
 std::optional<CallForm> find_out_form(const interp::Callable& callable, std::string_view target);
+
+/// Keeps the reads that `form` needs: what a factory only takes sizes from needs not be there when it runs. `arguments` are
+/// those of the original operator.
+void drop_unused_reads(const CallForm& form, const torch::jit::Stack& arguments, const Program& program,
+                       std::vector<ValueId>& reads);
 
 /// Whether the operator is an elementwise kernel that may write its result over an operand of the same layout.
 bool is_elementwise(std::string_view target);

@@ -389,28 +389,10 @@ class Lowering {
     if (form && !form->callable) return;  // uninitialised results: nothing runs
     call.kind = form ? CallKind::kOut : CallKind::kFunctional;
     call.callable = form ? *form->callable : bound.callable;
-    if (form) drop_unused_reads(*form, bound.stack, call);
+    if (form) drop_unused_reads(*form, bound.stack, program_, call.reads);
     call.stack = form ? out_stack(*form, bound.stack, call) : std::move(bound.stack);
     note_uniform(call);
     program_.calls.push_back(std::move(call));
-  }
-
-  /// What a factory only takes sizes from needs not be there when it runs.
-  void drop_unused_reads(const CallForm& form, const torch::jit::Stack& arguments, Call& call) {
-    std::vector<ValueId> used;
-    const auto use = [&](const at::Tensor& tensor) {
-      if (const auto value = values_.find(tensor.unsafeGetTensorImpl()); value != values_.end())
-        used.push_back(value->second);
-    };
-    for (const CallForm::Source& source : form.sources) {
-      if (source.kind != CallForm::Source::Kind::kArgument) continue;
-      const IValue& argument = arguments[source.index];
-      if (argument.isTensor() && argument.toTensor().defined()) use(argument.toTensor());
-      if (argument.isTensorList())
-        for (const at::Tensor& tensor : argument.toTensorVector()) use(tensor);
-      if (argument.isList() && !argument.isTensorList()) return;  // optional tensors: keep what there is
-    }
-    std::erase_if(call.reads, [&](ValueId read) { return std::find(used.begin(), used.end(), read) == used.end(); });
   }
 
   /// Remembers what a constant fills a tensor with, unless something in the graph may write to that later.

@@ -9,6 +9,9 @@ namespace {
 /// Blocks smaller than this aren't worth an allocation per step.
 constexpr int64_t kSmallBytes = 4096;
 
+/// Outputs and other numbers on the heap don't keep a block from going there.
+constexpr int64_t kSlackBytes = 64;
+
 /// What fits into a number.
 constexpr int64_t kNumberBytes = sizeof(double);
 
@@ -62,8 +65,9 @@ class Balance {
 
   void run() {
     constexpr int kMostMoves = 64;
-    const int64_t heap = Usage::most(usage_.heap);
-    for (int moves = 0; heap > 0 && moves < kMostMoves; ++moves) {
+    for (int moves = 0; moves < kMostMoves; ++moves) {
+      const int64_t heap = Usage::most(usage_.heap);
+      if (heap == 0) return;
       if (Usage::most(usage_.arena) + heap <= usage_.most_together()) return;
       const RegionId region = find_movable(heap);
       if (region < 0) return;
@@ -72,7 +76,7 @@ class Balance {
   }
 
  private:
-  /// The largest block at the arena's peak that doesn't raise the heap's.
+  /// The largest block at the arena's peak that doesn't raise the heap's by more than the slack.
   RegionId find_movable(int64_t heap) const {
     const auto peak = static_cast<size_t>(std::max_element(usage_.arena.begin(), usage_.arena.end()) -
                                           usage_.arena.begin());
@@ -85,7 +89,7 @@ class Balance {
       if (peak < first || peak >= end) continue;
       const auto from = usage_.heap.begin();
       const int64_t most = *std::max_element(from + static_cast<ptrdiff_t>(first), from + static_cast<ptrdiff_t>(end));
-      if (most + region.bytes > heap) continue;
+      if (most + region.bytes > heap + kSlackBytes) continue;
       best = static_cast<RegionId>(r);
       best_bytes = region.bytes;
     }
