@@ -16,6 +16,11 @@ endfunction()
 
 # Kernels that exist once per instruction set say so in their name; everything else stays generic.
 function(sapwood_instruction_sets)
+  # Equal to ATen bit for bit: no contraction that ATen's kernels don't have.
+  set(exact -ffp-contract=off)
+  if(NOT SAPWOOD_SANITIZE)  # with both, g++ 12 crashes on some files
+    list(APPEND exact -O3)
+  endif()
   foreach(file IN LISTS ARGN)
     if(file MATCHES "_avx2\\.cpp$")
       set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=off;-O3"
@@ -25,8 +30,7 @@ function(sapwood_instruction_sets)
         COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx2;-mfma;-ffp-contract=off;-O3"
         SKIP_PRECOMPILE_HEADERS ON)
     elseif(file MATCHES "/runtime/exec/")
-      # Equal to ATen bit for bit: no contraction that ATen's kernels don't have.
-      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-O3")
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${exact}")
     endif()
   endforeach()
 endfunction()
@@ -62,6 +66,8 @@ function(sapwood_use_full_pch target)
   sapwood_compile_options(${target})
   target_compile_options(${target} PRIVATE -fPIC)
   target_precompile_headers(${target} REUSE_FROM sapwood_full_pch)
+  # Loading this header costs more than most files here: a few of them at a time make one translation unit.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
 endfunction()
 
 # The sources of some folders, compiled but not linked, as `target`.

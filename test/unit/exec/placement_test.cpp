@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
-constexpr int64_t kRow = 4096 * 4;  // bytes of a [4096] float tensor
+constexpr int64_t kRowBytes = 4096 * 4;  // bytes of a [4096] float tensor
 
 graph::TensorMeta row() { return tensor_meta({4096}); }
 
@@ -38,7 +38,7 @@ TEST(Placement, ArenaAndHeapTogetherAreNoLargerThanWhatIsAlive) {
   const JointGraph& step = b.finish();
   check_step(step, {at::randn({4096})});
   const std::unique_ptr<Executable> executable = Executable::build(step, {});
-  const int64_t heap = 2 * kRow;
+  const int64_t heap = 2 * kRowBytes;
   EXPECT_LE(memory(*executable).arena_bytes + heap, memory(*executable).peak_live_bytes + 64);
 }
 
@@ -51,7 +51,7 @@ TEST(Placement, ValuesThatCostMoreToKeepThanToMakeAreMadeWhenTheyAreNeeded) {
   b.returns(b.call("aten.dot.default", {arg(x), arg(ones)}, tensor_meta({})));
   const JointGraph& step = b.finish();
   check_step(step, {at::randn({4096})});
-  EXPECT_LT(memory(*Executable::build(step, {})).peak_live_bytes, kRow + 64);
+  EXPECT_LT(memory(*Executable::build(step, {})).peak_live_bytes, kRowBytes + 64);
 }
 
 TEST(Placement, FusionDoesNotKeepTwoOperandsInsteadOfOneResult) {
@@ -64,7 +64,7 @@ TEST(Placement, FusionDoesNotKeepTwoOperandsInsteadOfOneResult) {
   b.returns(b.call("aten.mul.Tensor", {arg(product), arg(total)}, row()));
   const JointGraph& step = b.finish();
   check_step(step, {at::randn({4096})});
-  EXPECT_LE(memory(*Executable::build(step, {})).peak_live_bytes, 3 * kRow);
+  EXPECT_LE(memory(*Executable::build(step, {})).peak_live_bytes, 3 * kRowBytes);
 }
 
 TEST(Placement, TheUnreducedLossIsPlanned) {
