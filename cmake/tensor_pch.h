@@ -1,4 +1,5 @@
-// Precompiled for the folders of the library that work on tensors: a precompiled header that holds more costs seconds in every file.
+// Precompiled for the folders of the library that work on tensors: a precompiled header that holds more costs seconds
+// in every file.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <c10/util/Exception.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,7 +55,9 @@ class CompiledFunction {
   /// For functions of one result.
   template <typename... Inputs>
   at::Tensor operator()(const Inputs&... inputs) const {
-    return run({inputs...}).front();
+    Tensors results = run({inputs...});
+    TORCH_CHECK(!results.empty(), "compile: the function returned nothing; call run() for functions without a result");
+    return std::move(results.front());
   }
   Report report() const;
 
@@ -71,6 +75,7 @@ CompiledFunction compile(Fn fn, CompileOptions options = {}) {
     constexpr size_t n = detail::arity<Fn>();
     return CompiledFunction(
         [fn = std::move(fn)](const CompiledFunction::Tensors& in) mutable {
+          TORCH_CHECK(in.size() == n, "compile: the function takes ", size_t{n}, " inputs, but got ", in.size());
           return detail::call(fn, in, std::make_index_sequence<n>{});
         },
         std::move(options));

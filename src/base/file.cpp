@@ -90,6 +90,22 @@ void write_all(const std::filesystem::path& path, int fd, std::string_view conte
   }
 }
 
+/// Devices and pipes are written to; there is nothing to replace.
+void write_in_place(const std::filesystem::path& path, std::string_view content) {
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) throw_write(path, "opening", errno);
+  write_all(path, fd.get(), content);
+  if (const int error = fd.close()) throw_write(path, "closing", error);
+}
+
+/// What a symbolic link points to, whether that exists or not.
+std::filesystem::path resolved(const std::filesystem::path& link) {
+  std::error_code error;
+  std::filesystem::path target = std::filesystem::weakly_canonical(link, error);
+  if (error) throw_write(link, "following the symbolic link", error.value());
+  return target;
+}
+
 void flush_folder(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -116,13 +132,19 @@ std::string read_file(const std::filesystem::path& path, uint64_t max_bytes) {
   return content;
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  if (!path.has_filename())
-    throw Error(ErrorKind::kRuntime, kStage, "cannot write '" + path.string() + "': no file name");
+void write_file_atomically(const std::filesystem::path& given, std::string_view content) {
+  if (!given.has_filename())
+    throw Error(ErrorKind::kRuntime, kStage, "cannot write '" + given.string() + "': no file name");
+  std::error_code none;
+  const std::filesystem::path path = std::filesystem::is_symlink(given, none) ? resolved(given) : given;
+  struct stat existing{};
+  const bool exists = ::stat(path.c_str(), &existing) == 0;
+  if (exists && !S_ISREG(existing.st_mode) && !S_ISDIR(existing.st_mode)) return write_in_place(path, content);
   const std::filesystem::path temporary = temporary_name(path);
   Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd.valid()) throw_write(path, "creating a temporary file beside it", errno);
   TemporaryFile guard(temporary);
+  if (exists && ::fchmod(fd.get(), existing.st_mode & 07777) != 0) throw_write(path, "setting its permissions", errno);
   write_all(path, fd.get(), content);
   if (::fsync(fd.get()) != 0) throw_write(path, "flushing", errno);
   if (const int error = fd.close()) throw_write(path, "closing", error);

@@ -86,7 +86,7 @@ driver::Signature layout_of(const Tensors& tensors) {
 struct CompiledFunction::Impl {
   Fn fn;
   CompileOptions options;
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // the log and the function may ask for the report
   std::vector<std::unique_ptr<Entry>> entries;
   Report report;
   bool warned_limit = false;
@@ -149,13 +149,13 @@ Tensors CompiledFunction::Impl::capture(const Tensors& inputs, driver::Signature
 Tensors CompiledFunction::Impl::check(Entry& entry, const Tensors& inputs) {
   entry.checked = true;
   ++entry.report.checks;
-  driver::StateCopy before(entry.pair->written());
+  driver::StateCopy before(entry.pair->written(inputs));
   const auto forward = entry.pair->forward(inputs);
   Tensors tangents;
   for (size_t i = 0; i < forward.outputs.size(); ++i)
     if (entry.pair->differentiable()[i]) tangents.push_back(at::ones_like(forward.outputs[i]));
   Tensors gradients = entry.pair->backward(forward.saved, tangents);
-  const driver::StateCopy after(entry.pair->written());
+  const driver::StateCopy after(entry.pair->written(inputs));
   before.restore();
   RecordedFunction recorded = driver::record_function(fn, inputs);
   driver::Comparison comparison;

@@ -16,7 +16,8 @@ namespace sapwood::driver {
 class CompiledStep {
  public:
   /// The whole job: clean, partition, schedule, build. `program` is the one that emitted the update; null: the
-  /// optimizer runs eagerly after a replay. Steps that share a `workspace` never run at the same time. Errors: unsupported, naming the stage and the node.
+  /// optimizer runs eagerly after a replay. Steps that share a `workspace` never run at the same time. Errors:
+  /// unsupported, naming the stage and the node.
   static std::unique_ptr<CompiledStep> compile(capture::Recording recording, const StepParts& parts,
                                                std::unique_ptr<capture::OptimizerProgram> program,
                                                std::shared_ptr<exec::Workspace> workspace);

@@ -69,6 +69,23 @@ void declare_inputs(const StepParts& parts, const Tensors& inputs, capture::Reco
     recorder.declare(inputs[i], InputRole::kUserInput, fmt::format("input {}", i), static_cast<int64_t>(i));
 }
 
+/// Parameters and buffers as aliases: these keep the memory that they have now.
+std::vector<NamedTensor> with_memory(const StepParts& parts) {
+  std::vector<NamedTensor> result = named_parameters(parts);
+  for (NamedTensor& b : named_buffers(parts)) result.push_back(std::move(b));
+  for (NamedTensor& t : result) t.tensor = t.tensor.detach();
+  return result;
+}
+
+/// Name of the first tensor that lies elsewhere now; empty: none does.
+std::string first_moved(const std::vector<NamedTensor>& before, const std::vector<NamedTensor>& now) {
+  for (size_t i = 0; i < std::min(before.size(), now.size()); ++i)
+    if (before[i].name == now[i].name && before[i].tensor.has_storage() && now[i].tensor.has_storage() &&
+        !before[i].tensor.is_alias_of(now[i].tensor))
+      return now[i].name;
+  return {};
+}
+
 std::string name_of(const std::vector<NamedTensor>& parameters, const at::Tensor& tensor) {
   for (const NamedTensor& p : parameters)
     if (p.tensor.is_same(tensor)) return p.name;
@@ -122,8 +139,13 @@ capture::Recording record_step(const StepParts& parts, const Tensors& inputs, Mi
   if (micro.first) clear_gradients(parts);
   capture::Recorder recorder(options);
   declare_inputs(parts, inputs, recorder);
+  const std::vector<NamedTensor> memory_before = with_memory(parts);
   outputs = run_eagerly(parts, inputs, micro, &recorder);
   const std::vector<NamedTensor> parameters = named_parameters(parts);
+  if (const std::string moved = first_moved(memory_before, with_memory(parts)); !moved.empty())
+    recorder.fail(
+        moved +
+        " got other memory inside the step (set_data, or a new tensor); write into it instead, e.g. with copy_");
   std::vector<std::pair<NodeId, graph::OutputSpec>> results;
   for (const at::Tensor& t : outputs) {
     if (!t.defined())

@@ -203,12 +203,16 @@ Tensors FunctionPair::backward(const Tensors& saved, const Tensors& tangents) {
   return gradients;
 }
 
-Tensors FunctionPair::written() const {
+Tensors FunctionPair::written(const Tensors& inputs) const {
   Tensors result;
   for (const graph::OutputSpec& output : joint_.outputs) {
     if (output.role != OutputRole::kWriteBack) continue;
     for (size_t i = 0; i < joint_.inputs.size(); ++i)
-      if (joint_.inputs[i].node == output.target && held_[i].defined()) result.push_back(held_[i]);
+      if (joint_.inputs[i].node == output.target) {
+        const bool is_input = joint_.inputs[i].role == InputRole::kUserInput;
+        const at::Tensor& tensor = is_input ? inputs[static_cast<size_t>(joint_.inputs[i].index)] : held_[i];
+        if (tensor.defined()) result.push_back(tensor);
+      }
   }
   return result;
 }

@@ -46,7 +46,7 @@ class FunctionPair {
   /// Tensors held by the function: parameters and others that it reads from outside.
   const Tensors& held() const { return held_; }
   /// Held tensors that the forward overwrites.
-  Tensors written() const;
+  Tensors written(const Tensors& inputs) const;
 
   const graph::JointGraph& joint() const { return joint_; }
   const partition::Plan& plan() const { return plan_; }

@@ -125,7 +125,14 @@ CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const T
   }
   const GradientHandles gradients_before(parts);
   const StateCopy before(live);
-  const Tensors replayed = compiled.replay(inputs);
+  Tensors replayed;
+  std::string failure;
+  try {
+    replayed = compiled.replay(inputs);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInternal) throw;
+    failure = error.what();
+  }
   const StateCopy after(live);
   const GradientHandles gradients_replayed(parts);
   gradients_before.restore();
@@ -133,6 +140,11 @@ CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const T
 
   capture::Recording eager =
       record_step(parts, inputs, micro, {.hash_values = true, .locate_sources = false}, result.outputs);
+  if (!failure.empty()) {  // eager went through: the fault is the replay's
+    result.equal = false;
+    result.difference = "the replay failed: " + failure;
+    return result;
+  }
   Comparison comparison;
   for (size_t i = 0; i < result.outputs.size(); ++i)
     comparison.add(fmt::format("output {}", i), result.outputs[i], replayed[i]);
@@ -157,8 +169,8 @@ CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const T
     gradients_now.restore();
     now.restore();
   }
-  result.difference =
-      fmt::format("{} differs from eager; first: {}", comparison.first, node.empty() ? "no single node" : node);
+  result.difference = fmt::format("a replay differed from eager: {} differs from eager; first: {}", comparison.first,
+                                  node.empty() ? "no single node" : node);
   return result;
 }
 

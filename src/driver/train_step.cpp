@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/GradMode.h>
+#include <c10/util/ScopeExit.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -48,7 +49,8 @@ struct TrainStep::Impl {
   driver::StepParts parts;
   std::unique_ptr<capture::OptimizerProgram> programs;  // recognises; each entry has its own
   size_t arity = 0;
-  mutable std::mutex mutex;
+  mutable std::recursive_mutex mutex;  // the log and the step function may ask for the report
+  bool running = false;
   std::vector<std::unique_ptr<Entry>> entries;
   std::unordered_map<Signature, Entry*, SignatureHash> by_signature;
   Signature key;            // of the present call; memory reused
@@ -57,7 +59,8 @@ struct TrainStep::Impl {
   std::vector<at::Tensor> parameters;  // as of the latest capture; a change is a new signature
   int64_t position = 0;                // among the calls of one accumulation
   bool warned_limit = false;
-  std::shared_ptr<exec::Workspace> workspace = std::make_shared<exec::Workspace>();  // of all entries: one runs at a time
+  std::shared_ptr<exec::Workspace> workspace =
+      std::make_shared<exec::Workspace>();  // of all entries: one runs at a time
 
   void warn(std::string text);
   void check_arguments(const Tensors& inputs) const;
@@ -114,6 +117,9 @@ std::string TrainStep::Impl::eager_reason(const Tensors& inputs) const {
     if (inputs[i].requires_grad())
       return fmt::format("input {} requires grad; only parameters get gradients in a compiled step", i);
     if (inputs[i].layout() != at::kStrided) return fmt::format("input {} isn't strided", i);
+    if (inputs[i].is_conj() || inputs[i].is_neg())
+      return fmt::format("input {} is lazily conjugated or negated; pass resolve_conj() or resolve_neg() of it", i);
+    if (inputs[i].is_quantized()) return fmt::format("input {} is quantized", i);
   }
   for (const driver::NamedTensor& p : driver::named_parameters(parts)) {
     if (!p.tensor.device().is_cpu())
@@ -188,7 +194,7 @@ TrainStep::Tensors TrainStep::Impl::check(Entry& entry, const Tensors& inputs, M
   ++(result.equal ? report.replayed_steps : report.eager_steps);
   entry.report.largest_difference = std::max(entry.report.largest_difference, result.largest_difference);
   if (!result.equal) {
-    entry.report.fallback = "a replay differed from eager: " + result.difference;
+    entry.report.fallback = result.difference;
     entry.report.compiled = false;
     entry.compiled.reset();
     warn(fmt::format("this step goes back to eager ({}): {}", entry.report.signature, entry.report.fallback));
@@ -212,6 +218,9 @@ TrainStep::Tensors TrainStep::Impl::replay(Entry& entry, const Tensors& inputs, 
 
 TrainStep::Tensors TrainStep::Impl::run(const Tensors& inputs) {
   const std::scoped_lock lock(mutex);
+  if (running) throw_user("train step", "a step can't be called inside its own step function");
+  running = true;
+  const auto done = c10::make_scope_exit([this] { running = false; });
   check_arguments(inputs);
   const MicroStep micro{position == 0, position + 1 == parts.options.accumulation_steps};
   driver::compute_signature(parts, inputs, micro, key);
@@ -247,9 +256,13 @@ TrainStep::~TrainStep() = default;
 TrainStep::TrainStep(TrainStep&&) noexcept = default;
 TrainStep& TrainStep::operator=(TrainStep&&) noexcept = default;
 
-TrainStep::Tensors TrainStep::run(const Tensors& inputs) { return impl_->run(inputs); }
+TrainStep::Tensors TrainStep::run(const Tensors& inputs) {
+  if (!impl_) throw_user("train step", "this step was moved from; call the one that it was moved to");
+  return impl_->run(inputs);
+}
 
 Report TrainStep::report() const {
+  if (!impl_) throw_user("train step", "this step was moved from; ask the one that it was moved to");
   const std::scoped_lock lock(impl_->mutex);
   Report report = impl_->report;
   for (const auto& entry : impl_->entries) report.signatures.push_back(entry->report);

@@ -55,7 +55,8 @@ TEST(TrainStepErrors, NothingReturned) {
 }
 
 TEST(TrainStepErrors, UndefinedLoss) {
-  EXPECT_THAT(error_of_loss([](SmallNet&, const Tensors&) { return Tensors{at::Tensor()}; }), HasSubstr("undefined loss"));
+  EXPECT_THAT(error_of_loss([](SmallNet&, const Tensors&) { return Tensors{at::Tensor()}; }),
+              HasSubstr("undefined loss"));
 }
 
 TEST(TrainStepErrors, OptimizerOfAnotherModel) {

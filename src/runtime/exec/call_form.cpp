@@ -150,6 +150,7 @@ std::optional<CallForm> find_rewrite(std::string_view target) {
 /// Losses whose out variant takes `out` for the unreduced loss first and resizes it.
 bool out_variant_resizes(std::string_view target) {
   static constexpr std::string_view kTargets[] = {"aten.mse_loss.default", "aten.smooth_l1_loss.default",
+                                                  "aten.binary_cross_entropy.default", "aten.soft_margin_loss.default",
                                                   "aten.huber_loss.default"};
   return std::find(std::begin(kTargets), std::end(kTargets), target) != std::end(kTargets);
 }

@@ -26,8 +26,8 @@ struct CallForm {
 /// an in-place operator on the result for factories and copies. None if there is neither.
 std::optional<CallForm> find_out_form(const interp::Callable& callable, std::string_view target);
 
-/// Keeps the reads that `form` needs: what a factory only takes sizes from needs not be there when it runs. `arguments` are
-/// those of the original operator.
+/// Keeps the reads that `form` needs: what a factory only takes sizes from needs not be there when it runs. `arguments`
+/// are those of the original operator.
 void drop_unused_reads(const CallForm& form, const torch::jit::Stack& arguments, const Program& program,
                        std::vector<ValueId>& reads);
 

@@ -24,6 +24,14 @@ struct BoundStorage {
   int64_t offset = 0;  ///< bytes from the region's start to the tensor's first element
 };
 
+/// A region whose memory an output has taken over, and the first such output.
+struct TakenRegion {
+  RegionId region = -1;
+  c10::intrusive_ptr<c10::StorageImpl> storage;
+  at::Tensor first;
+};
+using Taken = std::vector<TakenRegion>;
+
 class StepExecutable final : public Executable {
  public:
   StepExecutable(const graph::JointGraph& step, const ExecutableOptions& options) : step_(step), options_(options) {
@@ -115,7 +123,7 @@ class StepExecutable final : public Executable {
   std::vector<at::Tensor> take_outputs(std::span<const IValue> inputs) {
     bump_versions(inputs);
     std::vector<at::Tensor> outputs(program_.outputs.size());
-    std::vector<std::pair<RegionId, c10::intrusive_ptr<c10::StorageImpl>>> taken;
+    Taken taken;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const OutputBinding& output = program_.outputs[i];
       if (output.value == kNoValue || output.role == graph::OutputRole::kWriteBack) continue;
@@ -123,8 +131,6 @@ class StepExecutable final : public Executable {
     }
     return outputs;
   }
-
-  using Taken = std::vector<std::pair<RegionId, c10::intrusive_ptr<c10::StorageImpl>>>;
 
   at::Tensor take(ValueId value, std::span<const IValue> inputs, Taken& taken) {
     const at::Tensor& slot = program_.tensor(value);
@@ -137,20 +143,34 @@ class StepExecutable final : public Executable {
       const int64_t bytes =
           slot.storage_offset() * slot.itemsize() - region.input_offset + input.storage_offset() * input.itemsize();
       geometry.offset = bytes / slot.itemsize();
-      return make_tensor(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(input.storage().unsafeGetStorageImpl()),
-                         geometry, slot.scalar_type());
+      at::Tensor view =
+          make_tensor(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(input.storage().unsafeGetStorageImpl()),
+                      geometry, slot.scalar_type());
+      share_version(input, view);
+      return view;
     }
     const RegionId id = program_.region_of(value);
-    auto it = std::find_if(taken.begin(), taken.end(), [id](const auto& entry) { return entry.first == id; });
+    auto it = std::find_if(taken.begin(), taken.end(), [id](const TakenRegion& entry) { return entry.region == id; });
     if (it == taken.end()) {
       if (region.storage->data() == nullptr && region.bytes > 0)  // never written: the result of an empty-like factory
         region.storage->set_data_ptr_noswap(c10::GetCPUAllocator()->allocate(static_cast<size_t>(region.bytes)));
       auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), region.bytes,
                                                            std::move(region.storage->mutable_data_ptr()),
                                                            c10::GetCPUAllocator(), /*resizable=*/true);
-      it = taken.insert(taken.end(), {id, std::move(storage)});
+      it = taken.insert(taken.end(), {id, std::move(storage), at::Tensor()});
     }
-    return make_tensor(it->second, geometry, slot.scalar_type());
+    at::Tensor output = make_tensor(it->storage, geometry, slot.scalar_type());
+    if (it->first.defined())
+      share_version(it->first, output);
+    else
+      it->first = output;
+    return output;
+  }
+
+  /// Tensors on one memory: autograd must notice if it is written through any of them.
+  static void share_version(const at::Tensor& base, const at::Tensor& alias) {
+    if (!base.is_inference())
+      alias.unsafeGetTensorImpl()->set_version_counter(base.unsafeGetTensorImpl()->version_counter());
   }
 
   void keep_everything() {

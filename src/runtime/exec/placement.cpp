@@ -60,8 +60,7 @@ Usage measure(const Program& program, const Lives& lives) {
 /// Moves blocks from the arena to the heap while that lowers the sum of both peaks.
 class Balance {
  public:
-  Balance(Program& program, const Lives& lives)
-      : program_(program), lives_(lives), usage_(measure(program, lives)) {}
+  Balance(Program& program, const Lives& lives) : program_(program), lives_(lives), usage_(measure(program, lives)) {}
 
   void run() {
     constexpr int kMostMoves = 64;
@@ -78,8 +77,8 @@ class Balance {
  private:
   /// The largest block at the arena's peak that doesn't raise the heap's by more than the slack.
   RegionId find_movable(int64_t heap) const {
-    const auto peak = static_cast<size_t>(std::max_element(usage_.arena.begin(), usage_.arena.end()) -
-                                          usage_.arena.begin());
+    const auto peak =
+        static_cast<size_t>(std::max_element(usage_.arena.begin(), usage_.arena.end()) - usage_.arena.begin());
     RegionId best = -1;
     int64_t best_bytes = kSmallBytes - 1;
     for (size_t r = 0; r < program_.regions.size(); ++r) {

@@ -21,10 +21,10 @@ struct Lives {
 /// Regions whose memory comes with a kernel's result.
 std::vector<bool> allocated_by_kernel(const Program& program);
 
-/// Decides what lies in the arena: everything but numbers, what leaves the step, what a kernel allocates itself, and what
-/// would make the whole larger there. The arena is as large as its own peak throughout the step, so if memory of kernels
-/// peaks at another time, the sum exceeds what is alive together; blocks of the arena's peak then go to the heap.
-/// Results of elementwise calls take over the memory of operands that die there.
+/// Decides what lies in the arena: everything but numbers, what leaves the step, what a kernel allocates itself, and
+/// what would make the whole larger there. The arena is as large as its own peak throughout the step, so if memory of
+/// kernels peaks at another time, the sum exceeds what is alive together; blocks of the arena's peak then go to the
+/// heap. Results of elementwise calls take over the memory of operands that die there.
 Lives place_values(Program& program);
 
 /// Every region has its own memory.

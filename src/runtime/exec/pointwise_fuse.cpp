@@ -25,7 +25,8 @@ class Reach {
  public:
   explicit Reach(size_t calls) : most_(calls + 1, -1) {}
   void raise(CallId first, CallId last) {
-    for (size_t i = static_cast<size_t>(first) + 1; i < most_.size(); i += i & (~i + 1)) most_[i] = std::max(most_[i], last);
+    for (size_t i = static_cast<size_t>(first) + 1; i < most_.size(); i += i & (~i + 1))
+      most_[i] = std::max(most_[i], last);
   }
   CallId up_to(CallId call) const {
     CallId most = -1;
@@ -40,7 +41,10 @@ class Reach {
 class Fuser {
  public:
   explicit Fuser(Program& program)
-      : program_(program), order_(find_order(program)), cluster_of_(program.calls.size(), -1), reach_(program.calls.size()) {
+      : program_(program),
+        order_(find_order(program)),
+        cluster_of_(program.calls.size(), -1),
+        reach_(program.calls.size()) {
     last_reader_.assign(program.regions.size(), -1);
     for (size_t c = 0; c < program.calls.size(); ++c)
       for (const ValueId value : program.calls[c].reads)
@@ -303,7 +307,7 @@ class Fuser {
   std::vector<int32_t> cluster_of_;  ///< per call; -1: none
   std::vector<Members> clusters_;
   std::vector<std::vector<int32_t>> reader_clusters_;  ///< per region
-  std::vector<CallId> last_reader_;  ///< per region; past the last call if it leaves the step
+  std::vector<CallId> last_reader_;                    ///< per region; past the last call if it leaves the step
   Reach reach_;
   std::unordered_set<CallId> visited_;
   CallId lowest_ = 0;

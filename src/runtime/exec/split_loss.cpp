@@ -50,9 +50,9 @@ bool split_reduced_loss(Program& program, std::string_view target, const torch::
   stack.emplace_back(program.tensor(unreduced));
   Call first = part(call, *loss, std::move(stack));
   first.results = {unreduced};
-  Call second = part(call, *reduce,
-                     {program.tensor(unreduced), c10::List<int64_t>(), false, c10::IValue(),
-                      program.tensor(call.results.front())});
+  Call second = part(
+      call, *reduce,
+      {program.tensor(unreduced), c10::List<int64_t>(), false, c10::IValue(), program.tensor(call.results.front())});
   second.reads = {unreduced};
   program.calls.push_back(std::move(first));
   program.calls.push_back(std::move(second));

@@ -140,7 +140,7 @@ inline Expectation expect(const JointGraph& step, const std::vector<c10::IValue>
 /// interpreter.
 inline void check_step(const JointGraph& step, const std::vector<c10::IValue>& given, uint64_t seed = 1) {
   for (const ExecutableOptions& options : {ExecutableOptions{false, false}, ExecutableOptions{false, true},
-                                          ExecutableOptions{true, false}, ExecutableOptions{true, true}}) {
+                                           ExecutableOptions{true, false}, ExecutableOptions{true, true}}) {
     const std::string label =
         std::string(options.fuse_pointwise ? "fused" : "unfused") + (options.plan_memory ? ", arena" : ", no arena");
     const std::unique_ptr<Executable> executable = Executable::build(step, options);

@@ -19,7 +19,8 @@ NodeId unary(StepBuilder& b, const std::string& name, NodeId x) {
 
 /// A result that its kernel allocates itself.
 NodeId padded(StepBuilder& b, NodeId x) {
-  return b.call("aten.constant_pad_nd.default", {arg(x), Argument(graph::ListArg{{int64_t{0}, int64_t{0}}}), 0.0}, row());
+  return b.call("aten.constant_pad_nd.default", {arg(x), Argument(graph::ListArg{{int64_t{0}, int64_t{0}}}), 0.0},
+                row());
 }
 
 const MemoryReport& memory(const Executable& executable) { return executable.memory(); }
@@ -30,8 +31,8 @@ TEST(Placement, ArenaAndHeapTogetherAreNoLargerThanWhatIsAlive) {
   const NodeId e = unary(b, "exp", x), s = unary(b, "sin", x), c = unary(b, "cos", x);
   b.returns(b.call("aten.stack.default", {Argument(graph::ListArg{{arg(sum(b, e)), arg(sum(b, s)), arg(sum(b, c))}})},
                    tensor_meta({3})));
-  const NodeId dot = b.call("aten.dot.default", {arg(b.call("aten.mul.Tensor", {arg(e), arg(s)}, row())), arg(c)},
-                            tensor_meta({}));
+  const NodeId dot =
+      b.call("aten.dot.default", {arg(b.call("aten.mul.Tensor", {arg(e), arg(s)}, row())), arg(c)}, tensor_meta({}));
   b.returns(dot);
   const NodeId p = padded(b, x), q = padded(b, p);
   b.returns(b.call("aten.dot.default", {arg(p), arg(q)}, tensor_meta({})));
