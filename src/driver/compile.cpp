@@ -66,15 +66,6 @@ struct CompiledBridge : torch::autograd::Function<CompiledBridge> {
   }
 };
 
-/// One signature.
-struct Entry {
-  driver::Signature key;
-  driver::Signature held_key;  // layout of the tensors that the function holds
-  std::shared_ptr<FunctionPair> pair;
-  SignatureReport report;
-  bool checked = false;
-};
-
 driver::Signature layout_of(const Tensors& tensors) {
   driver::Signature key;
   for (const at::Tensor& t : tensors) driver::append_layout(t, key);
@@ -84,6 +75,15 @@ driver::Signature layout_of(const Tensors& tensors) {
 }  // namespace
 
 struct CompiledFunction::Impl {
+  /// One signature.
+  struct Entry {
+    driver::Signature key;
+    driver::Signature held_key;  // layout of the tensors that the function holds
+    std::shared_ptr<FunctionPair> pair;
+    SignatureReport report;
+    bool checked = false;
+  };
+
   Fn fn;
   CompileOptions options;
   std::recursive_mutex mutex;  // the log and the function may ask for the report

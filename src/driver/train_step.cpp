@@ -31,21 +31,21 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-struct SignatureHash {
-  size_t operator()(const Signature& key) const {
-    return hash_bytes({reinterpret_cast<const char*>(key.data()), key.size() * sizeof(key[0])});
-  }
-};
-
-/// One signature: compiled, or eager for a reason.
-struct Entry {
-  std::unique_ptr<CompiledStep> compiled;
-  SignatureReport report;
-};
-
 }  // namespace
 
 struct TrainStep::Impl {
+  struct SignatureHash {
+    size_t operator()(const Signature& key) const {
+      return hash_bytes({reinterpret_cast<const char*>(key.data()), key.size() * sizeof(key[0])});
+    }
+  };
+
+  /// One signature: compiled, or eager for a reason.
+  struct Entry {
+    std::unique_ptr<CompiledStep> compiled;
+    SignatureReport report;
+  };
+
   driver::StepParts parts;
   std::unique_ptr<capture::OptimizerProgram> programs;  // recognises; each entry has its own
   size_t arity = 0;

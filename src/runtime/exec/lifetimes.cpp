@@ -84,6 +84,19 @@ std::vector<Lifetime> find_lifetimes(const Program& program) {
   return result;
 }
 
+std::vector<CallId> last_readers(const Program& program) {
+  const auto never = static_cast<CallId>(program.calls.size());
+  std::vector<CallId> last(program.regions.size(), -1);
+  for (size_t c = 0; c < program.calls.size(); ++c)
+    for (const ValueId value : program.calls[c].reads)
+      last[static_cast<size_t>(program.region_of(value))] = static_cast<CallId>(c);
+  for (const OutputBinding& output : program.outputs)
+    if (output.value != kNoValue) last[static_cast<size_t>(program.region_of(output.value))] = never;
+  for (size_t r = 0; r < program.regions.size(); ++r)
+    if (program.regions[r].placement != Placement::kOwned) last[r] = never;
+  return last;
+}
+
 std::vector<RegionId> reuse_dying_operands(const Program& program, const std::vector<bool>& movable,
                                            std::vector<Lifetime>& lives) {
   return Reuse(program, movable, lives).run();

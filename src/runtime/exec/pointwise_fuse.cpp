@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "runtime/exec/lifetimes.h"
 #include "runtime/exec/pointwise_exact.h"
 #include "runtime/exec/pointwise_launch.h"
 
@@ -44,15 +45,8 @@ class Fuser {
       : program_(program),
         order_(find_order(program)),
         cluster_of_(program.calls.size(), -1),
-        reach_(program.calls.size()) {
-    last_reader_.assign(program.regions.size(), -1);
-    for (size_t c = 0; c < program.calls.size(); ++c)
-      for (const ValueId value : program.calls[c].reads)
-        last_reader_[static_cast<size_t>(program.region_of(value))] = static_cast<CallId>(c);
-    for (const OutputBinding& output : program.outputs)
-      if (output.value != kNoValue)
-        last_reader_[static_cast<size_t>(program.region_of(output.value))] = static_cast<CallId>(program.calls.size());
-  }
+        last_reader_(last_readers(program)),
+        reach_(program.calls.size()) {}
 
   CallGraph run(int64_t& fused) {
     for (size_t c = 0; c < program_.calls.size(); ++c)
@@ -117,8 +111,7 @@ class Fuser {
     for (const CallId id : members) {
       for (const ValueId value : call(id).reads) {
         const RegionId region = program_.region_of(value);
-        if (program_.region(value).placement != Placement::kOwned || made_by(members, value) ||
-            last_reader_[static_cast<size_t>(region)] > last ||
+        if (made_by(members, value) || last_reader_[static_cast<size_t>(region)] > last ||
             std::find(counted.begin(), counted.end(), region) != counted.end())
           continue;
         counted.push_back(region);

@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "base/error.h"
+#include "runtime/exec/lifetimes.h"
 
 namespace sapwood::exec {
 namespace {
@@ -11,20 +12,6 @@ namespace {
 /// Elements of fused updates that are worth a launch: enough to hide its cost, little enough that gradients are still
 /// in the cache.
 constexpr int64_t kMergedElements = 65536;
-
-/// The last call that reads each region; past all of them if it leaves the step or isn't memory of the step.
-std::vector<CallId> last_readers(const Program& program) {
-  const auto never = static_cast<CallId>(program.calls.size());
-  std::vector<CallId> last(program.regions.size(), -1);
-  for (size_t c = 0; c < program.calls.size(); ++c)
-    for (const ValueId value : program.calls[c].reads)
-      last[static_cast<size_t>(program.region_of(value))] = static_cast<CallId>(c);
-  for (const OutputBinding& output : program.outputs)
-    if (output.value != kNoValue) last[static_cast<size_t>(program.region_of(output.value))] = never;
-  for (size_t r = 0; r < program.regions.size(); ++r)
-    if (program.regions[r].placement != Placement::kOwned) last[r] = never;
-  return last;
-}
 
 /// Whether waiting until `turn` holds less memory than running now: the results that aren't there yet are larger than
 /// the operands that must stay.

@@ -23,8 +23,6 @@ NodeId padded(StepBuilder& b, NodeId x) {
                 row());
 }
 
-const MemoryReport& memory(const Executable& executable) { return executable.memory(); }
-
 TEST(Placement, ArenaAndHeapTogetherAreNoLargerThanWhatIsAlive) {
   StepBuilder b;
   const NodeId x = b.input("x", row());
@@ -40,7 +38,7 @@ TEST(Placement, ArenaAndHeapTogetherAreNoLargerThanWhatIsAlive) {
   check_step(step, {at::randn({4096})});
   const std::unique_ptr<Executable> executable = Executable::build(step, {});
   const int64_t heap = 2 * kRowBytes;
-  EXPECT_LE(memory(*executable).arena_bytes + heap, memory(*executable).peak_live_bytes + 64);
+  EXPECT_LE(executable->memory().arena_bytes + heap, executable->memory().peak_live_bytes + 64);
 }
 
 TEST(Placement, ValuesThatCostMoreToKeepThanToMakeAreMadeWhenTheyAreNeeded) {
@@ -52,7 +50,7 @@ TEST(Placement, ValuesThatCostMoreToKeepThanToMakeAreMadeWhenTheyAreNeeded) {
   b.returns(b.call("aten.dot.default", {arg(x), arg(ones)}, tensor_meta({})));
   const JointGraph& step = b.finish();
   check_step(step, {at::randn({4096})});
-  EXPECT_LT(memory(*Executable::build(step, {})).peak_live_bytes, kRowBytes + 64);
+  EXPECT_LT(Executable::build(step, {})->memory().peak_live_bytes, kRowBytes + 64);
 }
 
 TEST(Placement, FusionDoesNotKeepTwoOperandsInsteadOfOneResult) {
@@ -65,7 +63,7 @@ TEST(Placement, FusionDoesNotKeepTwoOperandsInsteadOfOneResult) {
   b.returns(b.call("aten.mul.Tensor", {arg(product), arg(total)}, row()));
   const JointGraph& step = b.finish();
   check_step(step, {at::randn({4096})});
-  EXPECT_LE(memory(*Executable::build(step, {})).peak_live_bytes, 3 * kRowBytes);
+  EXPECT_LE(Executable::build(step, {})->memory().peak_live_bytes, 3 * kRowBytes);
 }
 
 TEST(Placement, TheUnreducedLossIsPlanned) {
@@ -76,7 +74,7 @@ TEST(Placement, TheUnreducedLossIsPlanned) {
       b.returns(b.call(loss, {arg(x), arg(y), reduction}, tensor_meta({})));
       const JointGraph& step = b.finish();
       check_step(step, {at::randn({33, 129}), at::randn({33, 129})});
-      EXPECT_GE(memory(*Executable::build(step, {})).arena_bytes, 33 * 129 * 4) << loss;
+      EXPECT_GE(Executable::build(step, {})->memory().arena_bytes, 33 * 129 * 4) << loss;
     }
   }
 }
