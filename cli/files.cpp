@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "graph/text.h"
+#include "ops/verify_calls.h"
 
 namespace sapwood::cli {
 
@@ -22,16 +23,28 @@ std::string read_standard_input() {
   return bytes;
 }
 
+/// What `work` gives; its errors begin with the name of the file.
+template <typename Work>
+auto naming_file(const std::string& path, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    const std::string shown = path == "-" ? "standard input" : path;
+    throw Error(error.kind(), error.stage(), shown + ": " + error.message());
+  }
+}
+
 }  // namespace
 
 graph::Graph load_graph(const std::string& path) {
-  const std::string shown = path == "-" ? "standard input" : path;
   const std::string bytes = path == "-" ? read_standard_input() : read_file(path);
-  try {
-    return graph::parse_any(bytes);
-  } catch (const Error& error) {
-    throw Error(error.kind(), error.stage(), shown + ": " + error.message());
-  }
+  return naming_file(path, [&] { return graph::parse_any(bytes); });
+}
+
+graph::Graph load_sound_graph(const std::string& path) {
+  graph::Graph graph = load_graph(path);
+  naming_file(path, [&] { ops::verify_all_or_throw(graph, "cli"); });
+  return graph;
 }
 
 void write_output(const std::string& path, std::string_view content) {

@@ -11,6 +11,9 @@ namespace sapwood::cli {
 /// parse_any, with the file named.
 graph::Graph load_graph(const std::string& path);
 
+/// The same for a graph that is to be worked with. Errors: besides, a user error naming the rules that it breaks.
+graph::Graph load_sound_graph(const std::string& path);
+
 /// Writes to a file, or to standard output for "-".
 void write_output(const std::string& path, std::string_view content);
 

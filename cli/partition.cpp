@@ -93,7 +93,7 @@ void write_folder(const Options& options, const std::string& plan, const partiti
 }
 
 void partition_graph(const Options& options) {
-  graph::Graph joint = load_graph(options.input);
+  graph::Graph joint = load_sound_graph(options.input);
   const partition::Plan plan = partition::partition(joint, options.partition);
   const partition::ForwardBackward graphs = partition::extract(joint, plan);
   Json json = options.json ? plan_json(joint, plan) : Json();
@@ -133,7 +133,7 @@ void add_rules(CLI::App& command, partition::PartitionOptions& p) {
       .add_option("--max-dist-from-bw", p.max_dist_from_bw,
                   "Distance from the backward after which all costs are equal")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number<int64_t>());
 }
 
 }  // namespace

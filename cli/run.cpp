@@ -115,7 +115,7 @@ std::string as_text(const Json& list) {
 }
 
 void run(const Options& options) {
-  const graph::Graph graph = load_graph(options.input);
+  const graph::Graph graph = load_sound_graph(options.input);
   const std::vector<c10::IValue> inputs =
       options.inputs.empty() ? interp::make_random_inputs(graph, options.seed) : load_values(options.inputs);
   const std::vector<c10::IValue> results = interp::run(graph, inputs);
@@ -133,7 +133,10 @@ void add_run(CLI::App& app, int& /*status*/) {
   command->add_option("graph", options->input, "File with the graph, or - for standard input")->capture_default_str();
   auto* inputs = command->add_option("--inputs", options->inputs,
                                      "File from torch.save with a list of the inputs, in placeholder order");
-  command->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str()->excludes(inputs);
+  command->add_option("--seed", options->seed, "Seed of the random inputs")
+      ->capture_default_str()
+      ->check(whole_number<uint64_t>())
+      ->excludes(inputs);
   command->add_option("--outputs", options->outputs, "File for the outputs, to be read with torch.load");
   command->add_flag("--json", options->json, "A list of {name, dtype, shape, mean, min, max, hash}");
   command->callback([options] { run(*options); });

@@ -1,4 +1,4 @@
-#include "graph/verify.h"
+#include "ops/verify_calls.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -38,7 +38,7 @@ std::string as_text(const graph::Graph& graph, const std::vector<graph::Violatio
 
 int verify(const Options& options) {
   const graph::Graph graph = load_graph(options.input);
-  const std::vector<graph::Violation> violations = graph::verify(graph);
+  const std::vector<graph::Violation> violations = ops::verify_all(graph);
   write_output("-", options.json ? as_json(graph, violations) : as_text(graph, violations));
   return violations.empty() ? kGood : kBadInput;
 }

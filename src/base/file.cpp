@@ -14,6 +14,7 @@ namespace sapwood {
 namespace {
 
 constexpr std::string_view kStage = "file";
+constexpr int kMaxLinks = 40;  // as many as Linux follows
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -98,12 +99,17 @@ void write_in_place(const std::filesystem::path& path, std::string_view content)
   if (const int error = fd.close()) throw_write(path, "closing", error);
 }
 
-/// What a symbolic link points to, whether that exists or not.
-std::filesystem::path resolved(const std::filesystem::path& link) {
+/// What a path leads to when its symbolic links are followed, whether that exists or not.
+std::filesystem::path resolved(std::filesystem::path path) {
+  const std::filesystem::path given = path;
   std::error_code error;
-  std::filesystem::path target = std::filesystem::weakly_canonical(link, error);
-  if (error) throw_write(link, "following the symbolic link", error.value());
-  return target;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == kMaxLinks) throw_write(given, "following the symbolic links", ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) throw_write(given, "following the symbolic link", error.value());
+    path = path.parent_path() / target;  // an absolute target stands for itself
+  }
+  return path;
 }
 
 void flush_folder(const std::filesystem::path& path) {
@@ -135,8 +141,7 @@ std::string read_file(const std::filesystem::path& path, uint64_t max_bytes) {
 void write_file_atomically(const std::filesystem::path& given, std::string_view content) {
   if (!given.has_filename())
     throw Error(ErrorKind::kRuntime, kStage, "cannot write '" + given.string() + "': no file name");
-  std::error_code none;
-  const std::filesystem::path path = std::filesystem::is_symlink(given, none) ? resolved(given) : given;
+  const std::filesystem::path path = resolved(given);
   struct stat existing{};
   const bool exists = ::stat(path.c_str(), &existing) == 0;
   if (exists && !S_ISREG(existing.st_mode) && !S_ISDIR(existing.st_mode)) return write_in_place(path, content);

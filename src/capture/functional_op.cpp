@@ -59,6 +59,8 @@ std::optional<FunctionalForm> functional_form(const c10::OperatorHandle& op) {
     all.push_back(i);
     if (!is_written(schema.arguments()[i])) without_out.push_back(i);
   }
+  if (schema.name() == "aten::mul_" && schema.overload_name() == "Scalar")  // ATen puts the number first; so do we
+    return FunctionalForm{c10::Dispatcher::singleton().findSchemaOrThrow("aten::mul", "Tensor"), {1, 0}, written};
   const bool is_out =
       std::all_of(written.begin(), written.end(), [&](size_t i) { return schema.arguments()[i].kwarg_only(); });
   const std::vector<size_t>& chosen = is_out ? without_out : all;

@@ -26,8 +26,9 @@ class Emitter {
   NodeId operator()(std::string_view target, graph::ArgumentList args, Kwargs kwargs = {}) const {
     return recorder_.call(PartitionerTag::kOptimizer, target, std::move(args), std::move(kwargs), like_);
   }
+  /// `mul_` with a number, which ATen computes with the number first: in low precision the order matters.
   NodeId scale(NodeId x, Argument factor) const {
-    return (*this)("aten.mul.Scalar", {Argument::node(x), std::move(factor)});
+    return (*this)("aten.mul.Tensor", {std::move(factor), Argument::node(x)});
   }
   NodeId add_scaled(NodeId x, NodeId y, Argument alpha) const {
     return (*this)("aten.add.Tensor", {Argument::node(x), Argument::node(y)}, {{"alpha", std::move(alpha)}});

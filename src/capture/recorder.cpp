@@ -2,6 +2,7 @@
 
 #include <ATen/SequenceNumber.h>
 #include <ATen/core/enum_tag.h>
+#include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/function.h>
@@ -23,6 +24,34 @@ using graph::kNoNode;
 using graph::NodeId;
 using graph::PartitionerTag;
 
+namespace {
+
+/// Whether the call tells the host something that may differ from step to step.
+bool reads_on_host(const c10::OperatorHandle& op) {
+  return op.hasTag(at::Tag::data_dependent_output) || op.schema().name() == "aten::_local_scalar_dense";
+}
+
+/// Whether the comparison of these always gives the same: tensors of other sizes, or one tensor with itself.
+/// (torch::nn::MultiheadAttention compares query, key and value.)
+bool is_settled(const at::Tensor& a, const at::Tensor& b) {
+  return a.sizes() != b.sizes() || (a.is_alias_of(b) && Geometry::of(a) == Geometry::of(b));
+}
+
+/// Operators whose backward looks for zeros or selects by a mask. While a step is recorded ATen takes another path
+/// there, with other roundings, so that neither the recording nor the recorded step would equal eager.
+bool has_data_dependent_gradient(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const std::string& name = op.schema().name();
+  const size_t count = op.schema().arguments().size();
+  const auto needs_grad = [&](size_t argument) {
+    const c10::IValue& value = stack[stack.size() - count + argument];
+    return c10::GradMode::is_enabled() && value.isTensor() && value.toTensor().requires_grad();
+  };
+  if (name == "aten::prod") return needs_grad(0);
+  return (name == "aten::masked_fill" || name == "aten::masked_fill_") && needs_grad(2);
+}
+
+}  // namespace
+
 Recorder::Recorder(RecorderOptions options)
     : options_(options),
       joint_(std::make_unique<graph::JointGraph>()),
@@ -42,6 +71,7 @@ void Recorder::fail(std::string reason) {
 }
 
 void Recorder::record(PartitionerTag part, const std::function<void()>& fn) {
+  if (failed()) return fn();
   part_ = part;
   const Interceptor interceptor([this](const c10::OperatorHandle& op, torch::jit::Stack* stack) { on_op(op, stack); });
   fn();
@@ -54,17 +84,34 @@ std::string Recorder::where() const {
 
 void Recorder::on_op(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (failed()) return op.callBoxed(stack);
-  const std::string& name = op.schema().name();
-  if (op.hasTag(at::Tag::data_dependent_output) || name == "aten::_local_scalar_dense" || name == "aten::equal") {
-    fail(
-        fmt::format("{} reads a tensor's value on the host (item(), a condition on a tensor){}; keep the value in a "
-                    "tensor, or read it after the step",
-                    op_target(op.operator_name()), where()));
+  if (op.schema().name() == "aten::equal") return record_comparison(op, stack);
+  if (reads_on_host(op)) {
+    fail_host_read(op);
+    return op.callBoxed(stack);
+  }
+  if (has_data_dependent_gradient(op, *stack)) {
+    fail(fmt::format("the gradient of {} takes another path depending on its input's values{}",
+                     op_target(op.operator_name()), where()));
     return op.callBoxed(stack);
   }
   if (op.hasTag(at::Tag::inplace_view))
     return op.callBoxed(stack);  // same memory, another handle: found again by storage and geometry
   record_op(op, stack);
+}
+
+void Recorder::fail_host_read(const c10::OperatorHandle& op) {
+  fail(
+      fmt::format("{} reads a tensor's value on the host (item(), a condition on a tensor){}; keep the value in a "
+                  "tensor, or read it after the step",
+                  op_target(op.operator_name()), where()));
+}
+
+/// A settled comparison leaves no trace in the graph. (A tensor that holds NaN doesn't equal itself.)
+void Recorder::record_comparison(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const at::Tensor a = (*stack)[stack->size() - 2].toTensor(), b = stack->back().toTensor();
+  op.callBoxed(stack);
+  const bool same_size = a.sizes() == b.sizes();
+  if (!is_settled(a, b) || same_size != stack->back().toBool()) fail_host_read(op);
 }
 
 void Recorder::record_op(const c10::OperatorHandle& op, torch::jit::Stack* stack) {

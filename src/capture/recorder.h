@@ -73,6 +73,8 @@ class Recorder {
  private:
   struct Call;
   void on_op(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+  void fail_host_read(const c10::OperatorHandle& op);
+  void record_comparison(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   void record_op(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   void record_functional(const Call& call);
   void record_mutation(const Call& call);

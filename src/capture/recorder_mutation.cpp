@@ -1,6 +1,7 @@
 // How calls that write become calls that don't.
 
 #include <ATen/MemoryOverlap.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/ops/_to_copy.h>
 #include <ATen/ops/empty_like.h>
@@ -68,7 +69,11 @@ void Recorder::record_mutation(const Call& call) {
   const std::optional<FunctionalForm> form = functional_form(call.op);
   if (!form) return fail(fmt::format("{} writes its arguments and has no form that doesn't{}", call.target(), where()));
   std::vector<c10::IValue> arguments;
-  for (const size_t i : form->arguments) arguments.push_back(call.arguments[i]);
+  for (const size_t i : form->arguments) {
+    const bool wrap = form->op.schema().arguments()[arguments.size()].type()->kind() == c10::TypeKind::TensorType &&
+                      call.arguments[i].isScalar();
+    arguments.push_back(wrap ? at::native::wrapped_scalar_tensor(call.arguments[i].toScalar()) : call.arguments[i]);
+  }
   bool first = overwrites_self(call.op.operator_name());
   CallArguments converted = convert_arguments(form->op.schema(), arguments, [&](const at::Tensor& t) {
     return read_argument(t, !std::exchange(first, false));

@@ -6,7 +6,6 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <cstdio>
 #include <mutex>
 
 #include "base/error.h"
@@ -56,6 +55,10 @@ struct CompiledBridge : torch::autograd::Function<CompiledBridge> {
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    if (at::GradMode::is_enabled())
+      throw_user("compile",
+                 "the gradients of a compiled function can't be differentiated again (create_graph); call the function "
+                 "itself where you need second derivatives");
     const auto pair = kept<FunctionPair>(ctx);
     Tensors tangents;
     for (size_t i = 0; i < gradients.size(); ++i)
@@ -70,6 +73,29 @@ driver::Signature layout_of(const Tensors& tensors) {
   driver::Signature key;
   for (const at::Tensor& t : tensors) driver::append_layout(t, key);
   return key;
+}
+
+/// One run of forward and backward, on tangents of ones.
+void run_halves(FunctionPair& pair, const Tensors& inputs, Tensors& outputs, Tensors& gradients) {
+  auto forward = pair.forward(inputs);
+  Tensors tangents;
+  for (size_t i = 0; i < forward.outputs.size(); ++i)
+    if (pair.differentiable()[i]) tangents.push_back(at::ones_like(forward.outputs[i]));
+  gradients = pair.backward(forward.saved, tangents);
+  outputs = std::move(forward.outputs);
+}
+
+void compare_outputs(const RecordedFunction& eager, const Tensors& outputs, Tensors gradients,
+                     driver::Comparison& comparison) {
+  for (size_t i = 0; i < eager.outputs.size(); ++i)
+    comparison.add(fmt::format("output {}", i), eager.outputs[i], outputs[i]);
+  Tensors expected = eager.gradients;
+  const auto is_undefined = [](const at::Tensor& t) { return !t.defined(); };
+  std::erase_if(gradients, is_undefined);
+  std::erase_if(expected, is_undefined);
+  for (size_t i = 0; i < std::min(gradients.size(), expected.size()); ++i)
+    comparison.add(fmt::format("gradient {}", i), expected[i], gradients[i]);
+  if (gradients.size() != expected.size()) comparison.first = "the set of gradients";
 }
 
 }  // namespace
@@ -91,13 +117,7 @@ struct CompiledFunction::Impl {
   Report report;
   bool warned_limit = false;
 
-  void warn(std::string text) {
-    if (options.log)
-      options.log(text);
-    else
-      std::fprintf(stderr, "sapwood: %s\n", text.c_str());
-    report.warnings.push_back(std::move(text));
-  }
+  void warn(std::string text) { driver::warn(options.log, report, std::move(text)); }
   driver::Signature signature(const Tensors& inputs) const {
     driver::Signature key;
     driver::append_modes(key);
@@ -116,6 +136,7 @@ struct CompiledFunction::Impl {
     return fn(inputs);
   }
   Tensors capture(const Tensors& inputs, driver::Signature key);
+  Tensors capture_into(Entry& entry, const Tensors& inputs, std::string& reason);
   Tensors check(Entry& entry, const Tensors& inputs);
   Tensors run(const Tensors& inputs);
 };
@@ -124,23 +145,39 @@ Tensors CompiledFunction::Impl::capture(const Tensors& inputs, driver::Signature
   auto entry = std::make_unique<Entry>();
   entry->key = std::move(key);
   entry->report.signature = driver::describe_inputs(inputs);
-  RecordedFunction recorded = driver::record_function(fn, inputs);
-  std::string reason = recorded.recording.failure;
-  ++report.captured_steps;
-  try {
-    if (reason.empty()) entry->pair = FunctionPair::compile(recorded, options.partitioner);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kInternal) throw;
-    reason = error.what();
-  }
-  if (entry->pair) {
-    entry->held_key = layout_of(entry->pair->held());
-    driver::describe(*entry->pair, entry->report);
-  } else {
+  std::string reason;
+  for (size_t i = 0; i < inputs.size() && reason.empty(); ++i) reason = driver::why_eager(inputs[i], i);
+  Tensors outputs;
+  if (reason.empty())
+    outputs = capture_into(*entry, inputs, reason);
+  else
+    outputs = fn(inputs);
+  ++(entry->pair ? report.captured_steps : report.eager_steps);
+  if (!entry->pair) {
     entry->report.fallback = reason;
     warn(fmt::format("this function runs eagerly ({}): {}", entry->report.signature, reason));
   }
   entries.push_back(std::move(entry));
+  return outputs;
+}
+
+/// Runs `fn`, recording it, and compiles the recording if it can be; `reason` says why not.
+Tensors CompiledFunction::Impl::capture_into(Entry& entry, const Tensors& inputs, std::string& reason) {
+  const driver::Stopwatch capturing;
+  RecordedFunction recorded = driver::record_function(fn, inputs);
+  entry.report.capture_ms = capturing.milliseconds();
+  reason = recorded.recording.failure;
+  if (!reason.empty()) return recorded.outputs;
+  const driver::Stopwatch compiling;
+  try {
+    entry.pair = FunctionPair::compile(recorded, options.partitioner);
+    entry.held_key = layout_of(entry.pair->held());
+    driver::describe(*entry.pair, entry.report);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInternal) throw;
+    reason = error.what();
+  }
+  entry.report.compile_ms = compiling.milliseconds();
   return recorded.outputs;
 }
 
@@ -149,28 +186,28 @@ Tensors CompiledFunction::Impl::capture(const Tensors& inputs, driver::Signature
 Tensors CompiledFunction::Impl::check(Entry& entry, const Tensors& inputs) {
   entry.checked = true;
   ++entry.report.checks;
+  ++entry.report.replays;
   driver::StateCopy before(entry.pair->written(inputs));
-  const auto forward = entry.pair->forward(inputs);
-  Tensors tangents;
-  for (size_t i = 0; i < forward.outputs.size(); ++i)
-    if (entry.pair->differentiable()[i]) tangents.push_back(at::ones_like(forward.outputs[i]));
-  Tensors gradients = entry.pair->backward(forward.saved, tangents);
+  Tensors outputs, gradients;
+  std::string failure;
+  try {
+    run_halves(*entry.pair, inputs, outputs, gradients);
+  } catch (const c10::Error& error) {
+    failure = error.what_without_backtrace();
+  }
   const driver::StateCopy after(entry.pair->written(inputs));
   before.restore();
   RecordedFunction recorded = driver::record_function(fn, inputs);
   driver::Comparison comparison;
-  for (size_t i = 0; i < recorded.outputs.size(); ++i)
-    comparison.add(fmt::format("output {}", i), recorded.outputs[i], forward.outputs[i]);
-  std::erase_if(gradients, [](const at::Tensor& t) { return !t.defined(); });
-  Tensors expected = recorded.gradients;
-  std::erase_if(expected, [](const at::Tensor& t) { return !t.defined(); });
-  for (size_t i = 0; i < std::min(gradients.size(), expected.size()); ++i)
-    comparison.add(fmt::format("gradient {}", i), expected[i], gradients[i]);
-  if (gradients.size() != expected.size()) comparison.first = "the set of gradients";
-  comparison.add_states(after);
+  if (failure.empty()) {
+    compare_outputs(recorded, outputs, gradients, comparison);
+    comparison.add_states(after);
+    if (!comparison.first.empty()) failure = comparison.first + " of the compiled function differs from eager";
+  }
   entry.report.largest_difference = std::max(entry.report.largest_difference, comparison.largest);
-  if (!comparison.first.empty()) {
-    entry.report.fallback = comparison.first + " of the compiled function differs from eager";
+  ++(failure.empty() ? report.replayed_steps : report.eager_steps);
+  if (!failure.empty()) {
+    entry.report.fallback = failure;
     entry.report.compiled = false;
     entry.pair.reset();
     warn(fmt::format("this function goes back to eager ({}): {}", entry.report.signature, entry.report.fallback));
@@ -202,6 +239,9 @@ Tensors CompiledFunction::Impl::run(const Tensors& inputs) {
 }
 
 CompiledFunction::CompiledFunction(Fn fn, CompileOptions options) : impl_(std::make_shared<Impl>()) {
+  if (!fn) throw_user("compile", "the function is empty; pass a callable");
+  if (options.max_signatures < 0)
+    throw_user("compile", fmt::format("max_signatures must be at least 0, not {}", options.max_signatures));
   impl_->fn = std::move(fn);
   impl_->options = std::move(options);
 }

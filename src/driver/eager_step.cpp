@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/generated/variable_factories.h>
 #include <torch/types.h>
 
+#include <algorithm>
 #include <limits>
 #include <unordered_set>
 
@@ -31,14 +32,37 @@ void check_loss(const Tensors& outputs) {
   if (outputs.empty() || !outputs[0].defined())
     throw_user("train step", "the step function returned an undefined loss; return the loss tensor");
   const at::Tensor& loss = outputs[0];
-  if (loss.numel() != 1)
+  if (loss.numel() != 1) {
+    const bool loss_elsewhere = std::any_of(outputs.begin(), outputs.end(), [](const at::Tensor& t) {
+      return t.defined() && t.numel() == 1 && t.requires_grad();
+    });
     throw_user("train step",
-               fmt::format("the loss must be a scalar, but it has shape [{}]; reduce it, e.g. with .mean()",
-                           fmt::join(loss.sizes(), ", ")));
+               fmt::format("the loss must be a scalar, but it has shape [{}]; {}", fmt::join(loss.sizes(), ", "),
+                           loss_elsewhere ? "return the loss first" : "reduce it, e.g. with .mean()"));
+  }
+  if (loss.is_complex()) throw_user("train step", "the loss is complex; return a real number, e.g. its abs()");
   if (!loss.requires_grad())
     throw_user("train step",
                "the loss doesn't need a gradient: no parameter takes part in it, or it was computed under NoGradGuard "
                "or detached");
+}
+
+/// What the caller gets: detached, and copies of what the model and the caller keep and may change.
+Tensors handed_out(const StepParts& parts, const Tensors& inputs, const Tensors& outputs) {
+  std::unordered_set<const c10::StorageImpl*> kept;
+  const auto keep = [&](const at::Tensor& t) {
+    if (t.has_storage()) kept.insert(t.storage().unsafeGetStorageImpl());
+  };
+  for (const at::Tensor& t : inputs) keep(t);
+  for (const NamedTensor& p : named_parameters(parts)) keep(p.tensor);
+  for (const NamedTensor& b : named_buffers(parts)) keep(b.tensor);
+  const at::NoGradGuard no_grad;
+  Tensors results;
+  for (const at::Tensor& t : outputs) {
+    const bool is_kept = t.defined() && t.has_storage() && kept.contains(t.storage().unsafeGetStorageImpl());
+    results.push_back(is_kept ? t.clone() : t.defined() ? t.detach() : t);
+  }
+  return results;
 }
 
 /// torch::nn::utils::clip_grad_norm_, operator for operator, without reading the norm on the host.
@@ -121,8 +145,11 @@ void clear_gradients(const StepParts& parts) {
 
 Tensors run_eagerly(const StepParts& parts, const Tensors& inputs, MicroStep micro, capture::Recorder* recorder) {
   if (micro.first) clear_gradients(parts);
-  Tensors outputs;
-  in_part(recorder, PartitionerTag::kForward, [&] { outputs = parts.fn(inputs); });
+  Tensors outputs, results;
+  in_part(recorder, PartitionerTag::kForward, [&] {
+    outputs = parts.fn(inputs);
+    results = handed_out(parts, inputs, outputs);
+  });
   check_loss(outputs);
   in_part(recorder, PartitionerTag::kBackward, [&] { outputs[0].backward(); });
   if (micro.last) {
@@ -130,8 +157,7 @@ Tensors run_eagerly(const StepParts& parts, const Tensors& inputs, MicroStep mic
     if (parts.options.max_grad_norm) in_part(recorder, PartitionerTag::kOptimizer, [&] { clip_gradients(parts); });
     parts.optimizer->step();
   }
-  for (at::Tensor& t : outputs) t = t.defined() ? t.detach() : t;
-  return outputs;
+  return results;
 }
 
 capture::Recording record_step(const StepParts& parts, const Tensors& inputs, MicroStep micro,

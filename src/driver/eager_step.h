@@ -35,8 +35,8 @@ std::vector<NamedTensor> named_parameters(const StepParts& parts);
 std::vector<NamedTensor> named_buffers(const StepParts& parts);
 
 /// Runs one step as a user's loop does: gradients to none, loss, backward, clipping, update. With a recorder every part
-/// is recorded on the way. Returns what the user's function returned, detached. Errors: what the user's function
-/// throws; user errors for a loss that can't be trained on.
+/// is recorded on the way. Returns what the user's function returned, detached and never on the memory of a parameter,
+/// a buffer or an input. Errors: what the user's function throws; user errors for a loss that can't be trained on.
 TrainStep::Tensors run_eagerly(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro,
                                capture::Recorder* recorder);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace sapwood::driver {
@@ -49,6 +50,18 @@ void describe_executable(const exec::Executable& executable, SignatureReport& re
 }
 
 }  // namespace
+
+void warn(const std::function<void(std::string_view)>& log, Report& report, std::string text) {
+  try {
+    if (log)
+      log(text);
+    else
+      std::fprintf(stderr, "sapwood: %s\n", text.c_str());
+  } catch (...) {
+    std::fprintf(stderr, "sapwood: %s (the log function threw)\n", text.c_str());
+  }
+  report.warnings.push_back(std::move(text));
+}
 
 void describe(const CompiledStep& compiled, SignatureReport& report) {
   report.compiled = true;

@@ -49,16 +49,18 @@ bool is_close(const at::Tensor& a, double largest) {
   return largest <= 1e-4 * std::max(scale, 1e-3);
 }
 
-/// Which tensor is `.grad` of each parameter.
-struct GradientHandles {
-  std::vector<std::pair<at::Tensor, at::Tensor>> handles;
-
-  explicit GradientHandles(const StepParts& parts) {
-    for (const NamedTensor& p : named_parameters(parts)) handles.emplace_back(p.tensor, p.tensor.grad());
+/// What a step changes, as it was at one moment.
+struct Moment {
+  Moment(const StepParts& parts, std::vector<at::Tensor> live) : state(std::move(live)) {
+    for (const NamedTensor& p : named_parameters(parts)) gradients.emplace_back(p.tensor, p.tensor.grad());
   }
   void restore() const {
-    for (const auto& [parameter, grad] : handles) parameter.mutable_grad() = grad;
+    for (const auto& [parameter, grad] : gradients) parameter.mutable_grad() = grad;
+    state.restore();
   }
+
+  StateCopy state;
+  std::vector<std::pair<at::Tensor, at::Tensor>> gradients;  ///< parameter, and which tensor its `.grad` is
 };
 
 /// The first node at which two recordings of a step part ways in what they call: the step function hides state.
@@ -83,12 +85,23 @@ std::string first_value_difference(CompiledStep& compiled, const capture::Record
   std::string first;
   compiled.replay_observed(inputs, [&](const graph::Node& node, const c10::IValue& value) {
     const auto found = expected.find(node.name);
-    if (!first.empty() || found == expected.end() || found->second == 0 || !value.isTensor()) return;
+    if (!first.empty() || found == expected.end() || found->second == 0 || !value.isTensor() ||
+        !value.toTensor().defined())
+      return;
     if (capture::value_hash(value.toTensor()) == found->second) return;
     first = fmt::format("node %{} ({})", node.name, node.target);
     if (!node.meta.stack_trace.empty()) first += " at " + node.meta.stack_trace;
   });
   return first;
+}
+
+/// Where a replay and the eager run of the same step part ways. Runs the step again, from the state that it finds.
+std::string first_difference(CompiledStep& compiled, capture::Recording& eager, const Tensors& inputs) {
+  if (!eager.failure.empty()) return eager.failure;
+  passes::remove_dead_nodes(eager.step.graph);
+  std::string node = first_structural_difference(compiled.step(), eager.step);
+  if (node.empty()) node = first_value_difference(compiled, eager, inputs);
+  return node.empty() ? "no recorded node, so it is the update or the way in which nodes run together" : node;
 }
 
 }  // namespace
@@ -123,19 +136,18 @@ CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const T
     live.push_back(t.tensor);
     names.push_back(t.name);
   }
-  const GradientHandles gradients_before(parts);
-  const StateCopy before(live);
+  const Moment before(parts, live);
   Tensors replayed;
   std::string failure;
   try {
     replayed = compiled.replay(inputs);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kInternal) throw;
-    failure = error.what();
+  } catch (const c10::Error& error) {
+    failure = error.what_without_backtrace();
+  } catch (...) {
+    before.restore();
+    throw;
   }
-  const StateCopy after(live);
-  const GradientHandles gradients_replayed(parts);
-  gradients_before.restore();
+  const Moment after(parts, live);
   before.restore();
 
   capture::Recording eager =
@@ -148,29 +160,18 @@ CheckResult check_replay(CompiledStep& compiled, const StepParts& parts, const T
   Comparison comparison;
   for (size_t i = 0; i < result.outputs.size(); ++i)
     comparison.add(fmt::format("output {}", i), result.outputs[i], replayed[i]);
-  comparison.add_states(after, names);
-  for (const auto& [parameter, grad] : gradients_replayed.handles)
+  comparison.add_states(after.state, names);
+  for (const auto& [parameter, grad] : after.gradients)
     if (grad.defined() && parameter.grad().defined()) comparison.add("a gradient", parameter.grad(), grad);
   result.largest_difference = comparison.largest;
   result.equal = comparison.first.empty();
   if (result.equal) return result;
 
-  std::string node = eager.failure;
-  if (node.empty()) {
-    passes::remove_dead_nodes(eager.step.graph);
-    node = first_structural_difference(compiled.step(), eager.step);
-  }
-  if (node.empty()) {
-    const StateCopy now(live);
-    const GradientHandles gradients_now(parts);
-    gradients_before.restore();
-    before.restore();
-    node = first_value_difference(compiled, eager, inputs);
-    gradients_now.restore();
-    now.restore();
-  }
+  const Moment now(parts, live);
+  before.restore();
   result.difference = fmt::format("a replay differed from eager: {} differs from eager; first: {}", comparison.first,
-                                  node.empty() ? "no single node" : node);
+                                  first_difference(compiled, eager, inputs));
+  now.restore();
   return result;
 }
 

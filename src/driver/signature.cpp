@@ -82,6 +82,16 @@ void append_update_structure(const StepParts& parts, MicroStep micro, Signature&
   if (micro.last && parts.program != nullptr) parts.program->append_structure(key);
 }
 
+std::string why_eager(const at::Tensor& input, size_t index) {
+  if (!input.device().is_cpu())
+    return fmt::format("input {} is on {}; steps are compiled for the CPU", index, input.device().str());
+  if (input.layout() != at::kStrided) return fmt::format("input {} isn't strided", index);
+  if (input.is_quantized()) return fmt::format("input {} is quantized", index);
+  if (input.is_conj() || input.is_neg())
+    return fmt::format("input {} is lazily conjugated or negated; pass resolve_conj() or resolve_neg() of it", index);
+  return {};
+}
+
 std::string describe_inputs(const TrainStep::Tensors& inputs) {
   std::string text;
   for (const at::Tensor& t : inputs) {

@@ -29,6 +29,9 @@ void append_training_flags(const torch::nn::Module& module, Signature& key);
 void append_modes(Signature& key);
 
 /// "float32[12, 64], int64[12, 64]".
+/// Why a step or function can't be compiled for this input; empty if it may be.
+std::string why_eager(const at::Tensor& input, size_t index);
+
 std::string describe_inputs(const TrainStep::Tensors& inputs);
 /// For people: "float32[12, 64], int64[12, 64]; train".
 std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro);

@@ -4,9 +4,9 @@
 #include <c10/core/GradMode.h>
 #include <c10/util/ScopeExit.h>
 #include <fmt/format.h>
+#include <torch/optim/lbfgs.h>
 
-#include <chrono>
-#include <cstdio>
+#include <cmath>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -25,10 +25,15 @@ namespace {
 using driver::CompiledStep;
 using driver::MicroStep;
 using driver::Signature;
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+void check_options(const TrainStepOptions& options) {
+  const auto check = [](bool good, std::string_view name, std::string_view what, auto value) {
+    if (!good) throw_user("train step", fmt::format("{} must be {}, not {}", name, what, value));
+  };
+  check(options.accumulation_steps >= 1, "accumulation_steps", "at least 1", options.accumulation_steps);
+  check(options.check_every >= -1, "check_every", "-1 (never), 0 (once) or a number of replays", options.check_every);
+  check(options.max_signatures >= 0, "max_signatures", "at least 0", options.max_signatures);
+  if (options.max_grad_norm) check(*options.max_grad_norm >= 0, "max_grad_norm", "at least 0", *options.max_grad_norm);
+  check(!std::isnan(options.clip_norm_type), "clip_norm_type", "a number", options.clip_norm_type);
 }
 
 }  // namespace
@@ -62,7 +67,7 @@ struct TrainStep::Impl {
   std::shared_ptr<exec::Workspace> workspace =
       std::make_shared<exec::Workspace>();  // of all entries: one runs at a time
 
-  void warn(std::string text);
+  void warn(std::string text) { driver::warn(parts.options.log, report, std::move(text)); }
   void check_arguments(const Tensors& inputs) const;
   void check_optimizer() const;
   std::string eager_reason(const Tensors& inputs) const;
@@ -73,14 +78,6 @@ struct TrainStep::Impl {
   Tensors check(Entry& entry, const Tensors& inputs, MicroStep micro);
   void finish_step(MicroStep micro);
 };
-
-void TrainStep::Impl::warn(std::string text) {
-  if (parts.options.log)
-    parts.options.log(text);
-  else
-    std::fprintf(stderr, "sapwood: %s\n", text.c_str());
-  report.warnings.push_back(std::move(text));
-}
 
 void TrainStep::Impl::check_optimizer() const {
   std::unordered_set<const c10::TensorImpl*> of_module;
@@ -112,14 +109,9 @@ void TrainStep::Impl::check_arguments(const Tensors& inputs) const {
 std::string TrainStep::Impl::eager_reason(const Tensors& inputs) const {
   if (!c10::GradMode::is_enabled()) return "gradients are switched off on this thread (NoGradGuard)";
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].device().is_cpu())
-      return fmt::format("input {} is on {}; steps are compiled for the CPU", i, inputs[i].device().str());
+    if (std::string reason = driver::why_eager(inputs[i], i); !reason.empty()) return reason;
     if (inputs[i].requires_grad())
       return fmt::format("input {} requires grad; only parameters get gradients in a compiled step", i);
-    if (inputs[i].layout() != at::kStrided) return fmt::format("input {} isn't strided", i);
-    if (inputs[i].is_conj() || inputs[i].is_neg())
-      return fmt::format("input {} is lazily conjugated or negated; pass resolve_conj() or resolve_neg() of it", i);
-    if (inputs[i].is_quantized()) return fmt::format("input {} is quantized", i);
   }
   for (const driver::NamedTensor& p : driver::named_parameters(parts)) {
     if (!p.tensor.device().is_cpu())
@@ -156,12 +148,12 @@ TrainStep::Tensors TrainStep::Impl::capture_step(const Tensors& inputs, MicroSte
     outputs = driver::run_eagerly(parts, inputs, micro, nullptr);
     finish_step(micro);
   } else {
-    const auto start = Clock::now();
+    const driver::Stopwatch watch;
     capture::Recording recording = driver::record_step(recorded, inputs, micro, {}, outputs);
-    entry->report.capture_ms = milliseconds_since(start);
+    entry->report.capture_ms = watch.milliseconds();
     finish_step(micro);
     reason = recording.failure;
-    const auto compile_start = Clock::now();
+    const driver::Stopwatch compiling;
     try {
       if (reason.empty())
         entry->compiled = CompiledStep::compile(std::move(recording), recorded, std::move(program), workspace);
@@ -169,7 +161,7 @@ TrainStep::Tensors TrainStep::Impl::capture_step(const Tensors& inputs, MicroSte
       if (error.kind() == ErrorKind::kInternal) throw;
       reason = error.what();
     }
-    entry->report.compile_ms = milliseconds_since(compile_start);
+    entry->report.compile_ms = compiling.milliseconds();
   }
   if (entry->compiled) {
     ++report.captured_steps;
@@ -205,12 +197,12 @@ TrainStep::Tensors TrainStep::Impl::check(Entry& entry, const Tensors& inputs, M
 TrainStep::Tensors TrainStep::Impl::replay(Entry& entry, const Tensors& inputs, MicroStep micro) {
   const int64_t done = entry.report.replays++, every = parts.options.check_every;
   if (every >= 0 && (entry.report.checks == 0 || (every > 0 && done % every == 0))) return check(entry, inputs, micro);
-  const auto start = Clock::now();
+  const driver::Stopwatch watch;
   Tensors outputs = entry.compiled->replay(inputs);
   if (micro.last) entry.compiled->finish_update(parts);
   finish_step(micro);
   ++report.replayed_steps;
-  const double ms = milliseconds_since(start);
+  const double ms = watch.milliseconds();
   entry.report.mean_replay_ms +=
       (ms - entry.report.mean_replay_ms) / static_cast<double>(entry.report.replays - entry.report.checks);
   return outputs;
@@ -242,8 +234,12 @@ TrainStep::Tensors TrainStep::Impl::run(const Tensors& inputs) {
 
 void TrainStep::init(torch::nn::Module& module, torch::optim::Optimizer& optimizer, StepFn fn, TrainStepOptions options,
                      size_t arity) {
-  if (options.accumulation_steps < 1)
-    throw_user("train step", fmt::format("accumulation_steps must be at least 1, not {}", options.accumulation_steps));
+  check_options(options);
+  if (!fn) throw_user("train step", "the step function is empty; pass a callable that returns the loss");
+  if (dynamic_cast<torch::optim::LBFGS*>(&optimizer) != nullptr)
+    throw_user("train step",
+               "LBFGS evaluates the loss several times in one step, a TrainStep evaluates it once; call "
+               "optimizer.step(closure) yourself and speed up the loss function with sapwood::compile");
   impl_ = std::make_unique<Impl>();
   impl_->parts = {&module, &optimizer, std::move(fn), std::move(options), nullptr};
   impl_->arity = arity;

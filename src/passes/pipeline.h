@@ -12,11 +12,11 @@ namespace sapwood::passes {
 
 /// How to run a list of passes.
 struct PipelineOptions {
-  int rounds = 1;                     ///< how often the list runs at most; it ends early after a round without a change
-  bool verify = false;                ///< check the IR before the first pass and after each one
-  std::vector<std::string> disabled;  ///< names of passes that are left out
+  int rounds = 1;       ///< how often the list runs at most; it ends early after a round without a change
+  bool verify = false;  ///< check the IR before the first pass and after each one
+  std::vector<std::string> disabled = {};  ///< names of passes that are left out
   /// Called after every pass that ran, with the graph as it left it. Empty: no dumps.
-  std::function<void(std::string_view pass, int round, const graph::Graph& graph)> dump;
+  std::function<void(std::string_view pass, int round, const graph::Graph& graph)> dump = nullptr;
 };
 
 /// What one pass did in one round.

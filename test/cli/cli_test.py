@@ -60,7 +60,7 @@ class Program(unittest.TestCase):
 
     def test_wrong_usage_is_status_2(self):
         for arguments in ([], ["pritn"], ["print", "--jsno"], ["print", "--json", "--dot"], ["partition", "--method", "best"],
-                          ["run", "--seed", "many"]):
+                          ["run", "--seed", "many"], ["run", "--seed", "-1"], ["run", "--seed", "1" + 30 * "0"]):
             status, out, err = sapwood(*arguments)
             self.assertEqual(status, 2, arguments)
             self.assertEqual(out, "")
@@ -126,6 +126,21 @@ class Verify(unittest.TestCase):
         violations = json.loads(out)
         self.assertIn("a", [v["node"] for v in violations])
         self.assertTrue(all(v["rule"] and v["message"] for v in violations))
+
+
+    def test_calls_are_checked_against_their_schemas(self):
+        status, out, _ = sapwood("verify", "-", text=RUNNABLE.replace("(%a)", "(%a, 3)"))
+        self.assertEqual(status, 1)
+        self.assertIn("call-arguments: node 's' (aten.sin.default): has 2 positional arguments, but the operator takes 1", out)
+
+    def test_only_sound_graphs_are_worked_with(self):
+        for text in (UNSOUND, RUNNABLE.replace("(%a)", "()"), RUNNABLE.replace("{\n", "{\n  num_forward_outputs 1000000000000000000\n", 1)):
+            self.assertEqual(sapwood("verify", "-", text=text)[0], 1)
+            self.assertEqual(sapwood("print", "-", text=text)[0], 0)
+            for command in ("run", "partition"):
+                status, out, err = sapwood(command, "-", text=text)
+                self.assertEqual((status, out), (1, ""))
+                self.assertRegex(err, r"^sapwood: standard input: graph '\w+' isn't sound, it breaks ")
 
 
 class Partition(unittest.TestCase):

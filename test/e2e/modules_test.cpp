@@ -264,5 +264,59 @@ TEST(Modules, GradientPenaltyNeedsASecondBackward) {
   twins.expect_equal_state();
 }
 
+/// Self-attention as LibTorch's own layers compute it.
+TEST(Modules, MultiheadAttentionAndTransformerLayers) {
+  Twins twins([] {
+    nn::Linear in(6, 8), head(8, 3);
+    nn::MultiheadAttention attention(nn::MultiheadAttentionOptions(8, 2).dropout(0.1));
+    nn::TransformerEncoderLayer layer(nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(0.1));
+    auto model = std::make_shared<nn::Module>();
+    model->register_module("in", in);
+    model->register_module("attention", attention);
+    model->register_module("layer", layer);
+    model->register_module("head", head);
+    return training_of(model, [=](const Tensors& batch) mutable {
+      const at::Tensor x = in(batch[0].view({4, 2, 6}));
+      const at::Tensor attended = std::get<0>(attention(x, x, x));
+      return at::cross_entropy_loss(head(layer(attended)).flatten(0, 1), batch[1]);
+    });
+  });
+  expect_replayed_and_equal(twins);
+}
+
+/// In 16 bits every rounding shows: each operator of an update must round where eager's does.
+TEST(Modules, LowPrecision) {
+  const auto momentum = optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01).nesterov(true);
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    for (const bool adam : {false, true}) {
+      Twins twins([&] {
+        nn::Sequential net(nn::Linear(6, 32), nn::LayerNorm(nn::LayerNormOptions({32})), nn::GELU(), nn::Linear(32, 3));
+        net->to(type);
+        Training training = training_of(net.ptr(), [net, type](const Tensors& in) mutable {
+          at::Tensor y = net->forward(in[0].to(type));
+          y.mul_(0.7);
+          return at::cross_entropy_loss(y, in[1]);
+        });
+        if (!adam) training.optimizer = std::make_shared<optim::SGD>(net->parameters(), momentum);
+        return training;
+      });
+      SCOPED_TRACE(std::string(c10::toString(type)) + (adam ? " AdamW" : " SGD"));
+      expect_replayed_and_equal(twins);
+    }
+  }
+}
+
+TEST(Modules, GradientsThatDependOnZerosRunEagerly) {
+  Twins twins([] {
+    SmallNet net;
+    return training_of(net.ptr(), [net](const Tensors& in) mutable {
+      return at::cross_entropy_loss(net(in[0]), in[1]) + 1e-3 * (1.0 + net->in->weight).prod(1).mean();
+    });
+  });
+  twins.steps(5, [](int64_t i) { return small_batch(i); });
+  twins.expect_equal_state();
+  EXPECT_THAT(twins.warnings().at(0), testing::HasSubstr("aten.prod"));
+}
+
 }  // namespace
 }  // namespace sapwood::test

@@ -43,6 +43,20 @@ TEST(TrainStepErrors, LossThatIsNotAScalar) {
   EXPECT_THAT(message, HasSubstr("[8, 3]"));
 }
 
+TEST(TrainStepErrors, LossThatIsNotTheFirst) {
+  EXPECT_THAT(error_of_loss([](SmallNet& net, const Tensors& in) {
+                const at::Tensor logits = net(in[0]);
+                return Tensors{logits, at::cross_entropy_loss(logits, in[1])};
+              }),
+              HasSubstr("return the loss first"));
+}
+
+TEST(TrainStepErrors, ComplexLoss) {
+  EXPECT_THAT(error_of_loss(
+                  [](SmallNet& net, const Tensors& in) { return Tensors{at::complex(net(in[0]), net(in[0])).sum()}; }),
+              HasSubstr("complex"));
+}
+
 TEST(TrainStepErrors, LossWithoutGradient) {
   EXPECT_THAT(error_of_loss([](SmallNet& net, const Tensors& in) {
                 return Tensors{at::cross_entropy_loss(net(in[0]), in[1]).detach()};

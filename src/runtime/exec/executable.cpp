@@ -195,10 +195,11 @@ class StepExecutable final : public Executable {
     return take_outputs(inputs);
   }
 
-  /// A copy of what the node's slots hold.
+  /// A copy of what the node's slots hold; undefined where nothing was written (the result of an empty-like factory).
   IValue shown_value(const graph::Node& node) const {
     const auto copy = [this](ValueId value) {
-      return value == kNoValue ? at::Tensor() : program_.tensor(value).clone();
+      if (value == kNoValue || program_.region(value).storage->data() == nullptr) return at::Tensor();
+      return program_.tensor(value).clone();
     };
     const std::vector<ValueId>& values = node_values_[static_cast<size_t>(node.id)];
     if (node.tensor() != nullptr && values.size() == 1) return copy(values.front());

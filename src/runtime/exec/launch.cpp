@@ -4,7 +4,6 @@
 #include <ATen/ops/copy.h>
 #include <c10/core/CPUAllocator.h>
 
-#include "base/error.h"
 #include "runtime/exec/slots.h"
 
 namespace sapwood::exec {
@@ -91,9 +90,10 @@ void run_unchecked(const Launch& launch, std::span<const IValue> inputs, torch::
 void run_launch(const Launch& launch, std::span<const IValue> inputs, torch::jit::Stack& stack) {
   try {
     run_unchecked(launch, inputs, stack);
-  } catch (const c10::Error& error) {
+  } catch (c10::Error& error) {  // stays of the type that eager throws
     stack.clear();
-    throw Error(ErrorKind::kRuntime, "exec", "node '" + launch.name + "': " + error.what_without_backtrace());
+    error.add_context("in a compiled step, at node '" + launch.name + "'");
+    throw;
   }
 }
 

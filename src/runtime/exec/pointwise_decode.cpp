@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <utility>
+
 namespace sapwood::exec {
 namespace {
 
@@ -143,6 +145,9 @@ class Decoder {
         if (is(1.0)) return true;
         op.op = PointwiseOp::kAddScaled;
         op.s->negated = true;
+        return true;
+      case PointwiseOp::kMul:
+        if (op.a.number) std::swap(op.a, op.b);  // the same product; later stages look for numbers in b
         return true;
       case PointwiseOp::kSquare:
         if (is(3.0)) op.op = PointwiseOp::kCube;

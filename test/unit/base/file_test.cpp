@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <thread>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -70,6 +71,43 @@ TEST_F(FileTest, WriteErrorsAreRuntimeErrors) {
     EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
     EXPECT_THAT(error.message(), HasSubstr("missing/f"));
   }
+}
+
+TEST_F(FileTest, WritingThroughALinkKeepsTheLink) {
+  write_file_atomically(folder_ / "f", "old");
+  std::filesystem::create_symlink("f", folder_ / "link");
+  write_file_atomically(folder_ / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "f"), "new");
+  std::filesystem::create_symlink("later", folder_ / "dangling");
+  write_file_atomically(folder_ / "dangling", "made");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "dangling"));
+  EXPECT_EQ(read_file(folder_ / "later"), "made");
+  std::filesystem::create_symlink("circle", folder_ / "circle");
+  EXPECT_THROW(write_file_atomically(folder_ / "circle", "x"), Error);
+}
+
+TEST_F(FileTest, WritingKeepsPermissions) {
+  write_file_atomically(folder_ / "f", "old");
+  ASSERT_EQ(::chmod((folder_ / "f").c_str(), 0640), 0);
+  write_file_atomically(folder_ / "f", "new");
+  struct stat status{};
+  ASSERT_EQ(::stat((folder_ / "f").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0640U);
+}
+
+/// A device or a pipe is written to, not replaced by a file.
+TEST_F(FileTest, WritingToADeviceOrAPipe) {
+  write_file_atomically("/dev/null", "x");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { std::getline(std::ifstream(pipe), got); });
+  write_file_atomically(pipe, "through the pipe\n");
+  reader.join();
+  EXPECT_EQ(got, "through the pipe");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST(Hash, IsTheSameInEveryProcess) {
