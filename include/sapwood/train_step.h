@@ -28,7 +28,7 @@ enum class Partitioner : uint8_t {
 struct TrainStepOptions {
   Partitioner partitioner = Partitioner::kAuto;
   /// Leave the gradients in `.grad` after the step, as eager does. By default they are never materialised: `.grad`
-  /// stays undefined.
+  /// stays undefined. Either way a step begins by clearing `.grad` of every parameter of module and optimizer.
   bool keep_grads = false;
   /// Update the parameters on every n-th call; the calls before only add to `.grad`.
   int64_t accumulation_steps = 1;
@@ -52,7 +52,8 @@ struct TrainStepOptions {
 ///
 /// The module and the optimizer stay owned by the caller and must outlive this object; optimizer options (learning
 /// rate) and state are read from and written to the optimizer on every call, so schedulers and torch::save work. A call
-/// is: gradients to none, `loss_fn`, `backward()`, `step()`.
+/// is: gradients to none, `loss_fn`, `backward()`, `step()`. What is returned never lies on the memory of a parameter, a
+/// buffer or an input: such tensors are copied.
 ///
 /// Threads: one call at a time per TrainStep (concurrent calls wait for each other); different TrainSteps are
 /// independent. Errors: an exception of `loss_fn` passes through unchanged. A loss that isn't a scalar or needs no

@@ -55,8 +55,7 @@ bool has_data_dependent_gradient(const c10::OperatorHandle& op, const torch::jit
 Recorder::Recorder(RecorderOptions options)
     : options_(options),
       joint_(std::make_unique<graph::JointGraph>()),
-      tracker_(std::make_unique<StorageTracker>(
-          *joint_, [this](NodeId node) { stamp(node); }, options.differentiable_constants)) {
+      tracker_(std::make_unique<StorageTracker>(*joint_, [this](NodeId node) { stamp(node); })) {
   if (options_.locate_sources) locator_ = std::make_unique<SourceLocator>();
 }
 
@@ -153,9 +152,8 @@ NodeId Recorder::read_argument(const at::Tensor& tensor, bool content_matters) {
                              (n.target.starts_with("aten.empty") || n.target.starts_with("aten.new_empty"));
   if (content_matters && uninitialised && tensor.numel() > 0)
     throw_unsupported("capture",
-                      "reads memory that the host filled during the step (torch::tensor({...}), from_blob or "
-                      "data_ptr), which a replay can't repeat; "
-                      "make such tensors outside of the step");
+                      "reads memory that the host filled during the step (torch::tensor({...}), from_blob, data_ptr) or "
+                      "that is written in parts, which a replay can't repeat; make such tensors outside of the step");
   return node;
 }
 

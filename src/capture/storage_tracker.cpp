@@ -135,14 +135,17 @@ NodeId StorageTracker::read(const at::Tensor& tensor) {
   State& state = state_of(tensor);
   if (state.views.empty()) {
     if (!state.declared.defined()) {
-      if (tensor.requires_grad() && !(differentiable_constants_ && tensor.is_leaf()))
-        throw_unsupported(
-            "capture",
-            "reads a tensor that needs a gradient but is neither a parameter of the module nor of the optimizer");
+      if (tensor.requires_grad() && !tensor.is_leaf())
+        throw_unsupported("capture",
+                          "reads a tensor that was computed with gradients before the step; compute it inside, or "
+                          "detach it");
       state.declared = tensor.requires_grad() ? tensor : tensor.detach();
     }
     make_placeholder(state);
   }
+  if (state.role == graph::InputRole::kConstant && state.placeholder != kNoNode && tensor.requires_grad() &&
+      tensor.is_leaf())
+    watched_.try_emplace(tensor.unsafeGetTensorImpl(), tensor, GradientMark::of(tensor));
   return current(state, find_or_add_view(state, Geometry::of(tensor)));
 }
 
@@ -250,7 +253,8 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
                     meta_of(flat, like, *like.storage));
   } else {
     if (written.offset < base.offset || written.end() > base.end() || written.dtype != base.dtype)
-      throw_unsupported("capture", "memory is written outside of the tensor through which the step first saw it");
+      throw_unsupported("capture", "memory is written outside of the tensor through which the step first saw it (several parameters or "
+                        "buffers on one storage?); give each its own, e.g. with clone()");
     const int64_t offset = written.offset - base.offset + state.base_node_offset;
     new_base = emit_fresh("aten.as_strided_scatter.default",
                           {Argument::node(current(state, 0)), Argument::node(node), Argument::ints(written.sizes),
@@ -268,6 +272,18 @@ NodeId StorageTracker::placeholder_of(const at::Tensor& tensor) const {
   if (!tensor.defined() || !tensor.has_storage()) return kNoNode;
   const auto found = states_.find(tensor.storage().unsafeGetStorageImpl());
   return found == states_.end() ? kNoNode : found->second.placeholder;
+}
+
+StorageTracker::GradientMark StorageTracker::GradientMark::of(const at::Tensor& leaf) {
+  const at::Tensor& grad = leaf.grad();
+  if (!grad.defined()) return {};
+  return {grad.unsafeGetTensorImpl(), grad.is_inference() ? 0 : grad._version()};
+}
+
+at::Tensor StorageTracker::constant_with_new_gradient() const {
+  for (const auto& [key, watched] : watched_)
+    if (!(GradientMark::of(watched.first) == watched.second)) return watched.first;
+  return {};
 }
 
 std::vector<StorageTracker::Written> StorageTracker::written_inputs() const {

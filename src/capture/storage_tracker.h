@@ -39,10 +39,9 @@ struct Geometry {
 /// Storages are held weakly: recording keeps no memory alive and addresses can't be taken over by a new storage.
 class StorageTracker {
  public:
-  /// With `differentiable_constants`, tensors that need a gradient may be read without having been declared, if they
-  /// are leaves. `stamp` is called for every node that the tracker emits, to say which part of the step it belongs to.
-  StorageTracker(graph::JointGraph& joint, std::function<void(graph::NodeId)> stamp, bool differentiable_constants)
-      : joint_(joint), stamp_(std::move(stamp)), differentiable_constants_(differentiable_constants) {}
+  /// `stamp` is called for every node that the tracker emits, to say which part of the step it belongs to.
+  StorageTracker(graph::JointGraph& joint, std::function<void(graph::NodeId)> stamp)
+      : joint_(joint), stamp_(std::move(stamp)) {}
 
   /// Says what `tensor` is, should the step read it. Becomes a placeholder at the first read. A storage that's known
   /// already keeps its first declaration.
@@ -76,10 +75,19 @@ class StorageTracker {
   std::vector<Written> written_inputs() const;
   /// Tensors behind the placeholders, in placeholder order; holds constants alive.
   const std::vector<at::Tensor>& placeholder_tensors() const { return placeholder_tensors_; }
+  /// A leaf that the step read as a constant and whose `.grad` changed since; undefined: there is none.
+  at::Tensor constant_with_new_gradient() const;
   /// kNoNode if the storage has no placeholder.
   graph::NodeId placeholder_of(const at::Tensor& tensor) const;
 
  private:
+  /// Which tensor a `.grad` is and how often it was written.
+  struct GradientMark {
+    const c10::TensorImpl* grad = nullptr;
+    int64_t version = 0;
+    static GradientMark of(const at::Tensor& leaf);
+    friend bool operator==(const GradientMark&, const GradientMark&) = default;
+  };
   struct View {
     Geometry geometry;
     graph::NodeId node = graph::kNoNode;
@@ -114,8 +122,9 @@ class StorageTracker {
   graph::JointGraph& joint_;
   std::unordered_map<const c10::StorageImpl*, State> states_;
   std::vector<at::Tensor> placeholder_tensors_;
+  /// Leaves that were read as constants, as they were at the first such read.
+  std::unordered_map<const c10::TensorImpl*, std::pair<at::Tensor, GradientMark>> watched_;
   std::function<void(graph::NodeId)> stamp_;
-  bool differentiable_constants_;
   int32_t next_number_ = 0;
   graph::NodeId last_placeholder_ = graph::kNoNode;
 };

@@ -264,6 +264,45 @@ TEST(Modules, GradientPenaltyNeedsASecondBackward) {
   twins.expect_equal_state();
 }
 
+/// A second network that isn't the optimizer's: targets come from it, and it follows the first.
+TEST(Modules, TargetNetworkThatFollows) {
+  Twins twins([] {
+    SmallNet net, target;
+    auto model = std::make_shared<nn::Module>();
+    model->register_module("net", net);
+    return training_of(model, [net, target](const Tensors& in) mutable {
+      at::Tensor wanted;
+      {
+        const torch::NoGradGuard no_grad;
+        wanted = target(in[0]).softmax(1);
+        const auto from = net->parameters(), to = target->parameters();
+        for (size_t i = 0; i < to.size(); ++i) to[i].mul_(0.9).add_(from[i], 0.1);
+      }
+      const at::Tensor frozen = target(in[0]).detach();  // computed with gradients, but none flows
+      return at::cross_entropy_loss(net(in[0]), wanted) + at::mse_loss(net(in[0]), frozen);
+    });
+  });
+  expect_replayed_and_equal(twins);
+}
+
+TEST(Modules, GradientsIntoAModelOfSomeoneElseRunEagerly) {
+  std::vector<at::Tensor> others;
+  Twins twins([&] {
+    SmallNet net, critic;
+    others.push_back(critic->out->weight);
+    auto model = std::make_shared<nn::Module>();
+    model->register_module("net", net);
+    return training_of(model, [net, critic](const Tensors& in) mutable {
+      const at::Tensor judged = critic(at::cat({net(in[0]), net(in[0])}, 1));
+      return at::cross_entropy_loss(judged, in[1]);
+    });
+  });
+  twins.steps(5, [](int64_t i) { return small_batch(i); });
+  twins.expect_equal_state();
+  EXPECT_TRUE(at::equal(others[0].grad(), others[1].grad()));
+  EXPECT_THAT(twins.warnings().at(0), testing::HasSubstr("set requires_grad_(false)"));
+}
+
 /// Self-attention as LibTorch's own layers compute it.
 TEST(Modules, MultiheadAttentionAndTransformerLayers) {
   Twins twins([] {
