@@ -37,9 +37,9 @@ struct CompileOptions {
 /// gradients as usual. Buffers that `fn` writes (batch norm statistics) are written. What can't be compiled runs
 /// eagerly, differentiably, and says why once.
 ///
-/// Not differentiable twice (`create_graph` throws). Values that `fn` takes from the host (a captured number) are fixed at capture. Threads:
-/// calls of one object wait for each other; backward may run on any thread. Copies share the compiled code. The tensors
-/// that `fn` captured must stay what they are.
+/// Not differentiable twice (`create_graph` throws). Values that `fn` takes from the host (a captured number) are fixed
+/// at capture. Threads: calls of one object wait for each other; backward may run on any thread. Copies share the
+/// compiled code. The tensors that `fn` captured must stay what they are.
 class CompiledFunction {
  public:
   using Tensors = std::vector<at::Tensor>;

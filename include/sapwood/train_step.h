@@ -52,8 +52,8 @@ struct TrainStepOptions {
 ///
 /// The module and the optimizer stay owned by the caller and must outlive this object; optimizer options (learning
 /// rate) and state are read from and written to the optimizer on every call, so schedulers and torch::save work. A call
-/// is: gradients to none, `loss_fn`, `backward()`, `step()`. What is returned never lies on the memory of a parameter, a
-/// buffer or an input: such tensors are copied.
+/// is: gradients to none, `loss_fn`, `backward()`, `step()`. What is returned never lies on the memory of a parameter,
+/// a buffer or an input: such tensors are copied.
 ///
 /// Threads: one call at a time per TrainStep (concurrent calls wait for each other); different TrainSteps are
 /// independent. Errors: an exception of `loss_fn` passes through unchanged. A loss that isn't a scalar or needs no

@@ -151,9 +151,10 @@ NodeId Recorder::read_argument(const at::Tensor& tensor, bool content_matters) {
   const bool uninitialised = n.kind == graph::NodeKind::kCallFunction &&
                              (n.target.starts_with("aten.empty") || n.target.starts_with("aten.new_empty"));
   if (content_matters && uninitialised && tensor.numel() > 0)
-    throw_unsupported("capture",
-                      "reads memory that the host filled during the step (torch::tensor({...}), from_blob, data_ptr) or "
-                      "that is written in parts, which a replay can't repeat; make such tensors outside of the step");
+    throw_unsupported(
+        "capture",
+        "reads memory that the host filled during the step (torch::tensor({...}), from_blob, data_ptr) or "
+        "that is written in parts, which a replay can't repeat; make such tensors outside of the step");
   return node;
 }
 

@@ -267,9 +267,10 @@ void Recorder::declare_ops() {
 Recording Recorder::finish(std::vector<std::pair<NodeId, graph::OutputSpec>> outputs) {
   if (const at::Tensor constant = tracker_->constant_with_new_gradient();
       constant.defined() && !options_.differentiable_constants)
-    fail(fmt::format("a gradient flows into a tensor of shape [{}] that is a parameter neither of the module nor of "
-                     "the optimizer; compute with it under NoGradGuard, or set requires_grad_(false) on it",
-                     fmt::join(constant.sizes(), ", ")));
+    fail(
+        fmt::format("a gradient flows into a tensor of shape [{}] that is a parameter neither of the module nor of "
+                    "the optimizer; compute with it under NoGradGuard, or set requires_grad_(false) on it",
+                    fmt::join(constant.sizes(), ", ")));
   Recording recording;
   recording.failure = failure_;
   if (failed()) return recording;

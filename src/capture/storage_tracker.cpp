@@ -253,8 +253,10 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
                     meta_of(flat, like, *like.storage));
   } else {
     if (written.offset < base.offset || written.end() > base.end() || written.dtype != base.dtype)
-      throw_unsupported("capture", "memory is written outside of the tensor through which the step first saw it (several parameters or "
-                        "buffers on one storage?); give each its own, e.g. with clone()");
+      throw_unsupported(
+          "capture",
+          "memory is written outside of the tensor through which the step first saw it (several parameters or "
+          "buffers on one storage?); give each its own, e.g. with clone()");
     const int64_t offset = written.offset - base.offset + state.base_node_offset;
     new_base = emit_fresh("aten.as_strided_scatter.default",
                           {Argument::node(current(state, 0)), Argument::node(node), Argument::ints(written.sizes),

@@ -19,7 +19,7 @@ partition::PartitionOptions partition_options(Partitioner partitioner) {
 }
 
 void clean(graph::JointGraph& step) {
-  passes::remove_dead_nodes(step.graph);
+  passes::remove_dead_nodes_but_draws(step.graph);
   graph::verify_or_throw(step.graph, "capture");
 }
 

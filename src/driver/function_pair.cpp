@@ -78,7 +78,7 @@ std::shared_ptr<FunctionPair> FunctionPair::compile(RecordedFunction& recorded, 
   auto pair = std::make_shared<FunctionPair>();
   pair->joint_ = std::move(recorded.recording.step);
   graph::Graph& joint = pair->joint_.graph;
-  passes::remove_dead_nodes(joint);
+  passes::remove_dead_nodes_but_draws(joint);
   graph::verify_or_throw(joint, "capture");
   for (size_t i = 0; i < pair->joint_.inputs.size(); ++i) {
     const bool is_held = pair->joint_.inputs[i].role == InputRole::kConstant;

@@ -98,7 +98,7 @@ std::string first_value_difference(CompiledStep& compiled, const capture::Record
 /// Where a replay and the eager run of the same step part ways. Runs the step again, from the state that it finds.
 std::string first_difference(CompiledStep& compiled, capture::Recording& eager, const Tensors& inputs) {
   if (!eager.failure.empty()) return eager.failure;
-  passes::remove_dead_nodes(eager.step.graph);
+  passes::remove_dead_nodes_but_draws(eager.step.graph);
   std::string node = first_structural_difference(compiled.step(), eager.step);
   if (node.empty()) node = first_value_difference(compiled, eager, inputs);
   return node.empty() ? "no recorded node, so it is the update or the way in which nodes run together" : node;

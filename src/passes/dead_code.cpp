@@ -23,6 +23,10 @@ class Effects {
     return node.kind == NodeKind::kCallFunction && has_effect(node);
   }
 
+  bool draws(const Node& node) const {
+    return node.kind == NodeKind::kCallFunction && ops::draws_numbers(ops::describe(graph_, node), node);
+  }
+
  private:
   bool has_effect(const Node& node) {
     const auto known = effects_.find(node.target);
@@ -35,23 +39,38 @@ class Effects {
   std::unordered_map<std::string, bool> effects_;
 };
 
-}  // namespace
+/// From now on the node runs for its effect on the generator, once, in the part where it is.
+void mark_as_effect(graph::NodeMeta& meta) {
+  using graph::PartitionerTag;
+  meta.impure = true;
+  if (meta.partitioner_tag == PartitionerTag::kForward) meta.partitioner_tag = PartitionerTag::kMustBeInForward;
+  if (meta.partitioner_tag == PartitionerTag::kBackward) meta.partitioner_tag = PartitionerTag::kMustBeInBackward;
+}
 
-bool remove_dead_nodes(Graph& graph) {
+bool remove(Graph& graph, bool keep_draws) {
   Effects effects(graph);
   bool changed = false;
   for (NodeId id = graph.last(); id != kNoNode;) {
     const Node& node = graph[id];
     const NodeId previous = node.prev;
     if (node.users.empty() && !effects.keeps(node)) {
-      graph.erase(id);
+      if (keep_draws && effects.draws(node))
+        mark_as_effect(graph.meta(id));
+      else
+        graph.erase(id);
       changed = true;
     }
     id = previous;
   }
   for (const auto& [name, body] : graph.subgraphs)
-    if (body && remove_dead_nodes(*body)) changed = true;
+    if (body && remove(*body, keep_draws)) changed = true;
   return changed;
 }
+
+}  // namespace
+
+bool remove_dead_nodes(Graph& graph) { return remove(graph, /*keep_draws=*/false); }
+
+bool remove_dead_nodes_but_draws(Graph& graph) { return remove(graph, /*keep_draws=*/true); }
 
 }  // namespace sapwood::passes

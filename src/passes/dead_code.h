@@ -8,10 +8,13 @@ namespace sapwood::passes {
 ///
 /// Runs before: common_subexpression and partition (dead nodes would be compared, classified and weighed).
 /// Because:     the cut sees only live values, and dumps stay short.
-/// Returns:     whether the graph changed. Never removes placeholders, outputs or effectful nodes; random operators
-/// have no
-///              effect here: dropping one shifts no other's numbers, as every draw has its own place in the replayed
-///              state.
+/// Returns:     whether the graph changed. Never removes placeholders, outputs or effectful nodes.
+///
+/// Random operators have no effect here, as in PyTorch under torch.compile: dropping one shifts later ones' numbers.
 bool remove_dead_nodes(graph::Graph& graph);
+
+/// The same for a graph whose random numbers must be eager's: a random operator that nothing reads stays, as an effect
+/// that belongs to its part of the step.
+bool remove_dead_nodes_but_draws(graph::Graph& graph);
 
 }  // namespace sapwood::passes

@@ -55,8 +55,8 @@ void make_arena(Program& program, const Lives& lives, FinishedProgram& finished)
   std::vector<MemoryBlock> blocks;
   std::vector<size_t> owners;
   for (size_t r = 0; r < program.regions.size(); ++r) {
-    if (program.regions[r].placement != Placement::kArena || !lives.has_own_memory(r)) continue;
-    blocks.push_back({program.regions[r].bytes, lives.of[r].first, lives.of[r].last});
+    if (program.regions[r].placement != Placement::kArena || !has_own_memory(program, lives, r)) continue;
+    blocks.push_back({program.regions[r].bytes, lives[r].first, lives[r].last});
     owners.push_back(r);
   }
   const ArenaPlan plan = plan_memory(blocks);
@@ -64,19 +64,19 @@ void make_arena(Program& program, const Lives& lives, FinishedProgram& finished)
     throw_internal("exec", "memory plan: " + problems.front());
   finished.memory.arena_bytes = plan.arena_bytes;
   for (size_t i = 0; i < blocks.size(); ++i) program.regions[owners[i]].arena_offset = plan.offsets[i];
-  for (size_t r = 0; r < program.regions.size(); ++r)
-    if (program.regions[r].placement == Placement::kArena)
-      program.regions[r].arena_offset = program.regions[static_cast<size_t>(lives.owner[r])].arena_offset;
+  for (Region& region : program.regions)
+    if (region.placement == Placement::kArena && region.owner >= 0)
+      region.arena_offset = program.regions[static_cast<size_t>(region.owner)].arena_offset;
 }
 
 void add_heap_memory(const Program& program, const Lives& lives, std::vector<Launch>& launches) {
   const std::vector<bool> by_kernel = allocated_by_kernel(program);
   for (size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
-    const Lifetime& life = lives.of[r];
+    const Lifetime& life = lives[r];
     if ((region.placement != Placement::kOwned && region.placement != Placement::kOutput) || life.first < 0) continue;
-    if (!lives.has_own_memory(r)) {
-      const Region& owner = program.regions[static_cast<size_t>(lives.owner[r])];
+    if (!has_own_memory(program, lives, r)) {
+      const Region& owner = program.regions[static_cast<size_t>(region.owner)];
       launches[static_cast<size_t>(life.first)].shares.push_back({owner.storage.get(), region.storage.get()});
       continue;
     }
@@ -105,7 +105,7 @@ FinishedProgram finish_program(Program& program, const graph::JointGraph& step, 
   if (options.fuse_pointwise || options.plan_memory) optimize(program, options.fuse_pointwise, finished.fused_nodes);
   append_write_back_copies(program);
   place_outputs(program);
-  const Lives lives = options.plan_memory ? place_values(program) : lives_without_reuse(program);
+  const Lives lives = options.plan_memory ? place_values(program) : find_lifetimes(program);
   if (options.plan_memory) make_arena(program, lives, finished);
   report_memory(program, lives, finished.memory);
   for (const Call& call : program.calls) {

@@ -31,7 +31,7 @@ struct Usage {
 
 /// The calls in which a region's memory is in use.
 std::pair<size_t, size_t> span_of(const Program& program, const Lives& lives, size_t region) {
-  const Lifetime& life = lives.of[region];
+  const Lifetime& life = lives[region];
   const bool leaves = program.regions[region].placement == Placement::kOutput;
   return {static_cast<size_t>(life.first), leaves ? program.calls.size() : static_cast<size_t>(life.last) + 1};
 }
@@ -44,7 +44,7 @@ Usage measure(const Program& program, const Lives& lives) {
   Usage usage{std::vector<int64_t>(program.calls.size() + 1, 0), std::vector<int64_t>(program.calls.size() + 1, 0)};
   for (size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
-    if (!lives.has_own_memory(r) || !is_in_step(region.placement)) continue;
+    if (!has_own_memory(program, lives, r) || !is_in_step(region.placement)) continue;
     std::vector<int64_t>& bytes = region.placement == Placement::kArena ? usage.arena : usage.heap;
     const auto [first, end] = span_of(program, lives, r);
     bytes[first] += region.bytes;
@@ -83,7 +83,8 @@ class Balance {
     int64_t best_bytes = kSmallBytes - 1;
     for (size_t r = 0; r < program_.regions.size(); ++r) {
       const Region& region = program_.regions[r];
-      if (region.placement != Placement::kArena || !lives_.has_own_memory(r) || region.bytes <= best_bytes) continue;
+      if (region.placement != Placement::kArena || !has_own_memory(program_, lives_, r) || region.bytes <= best_bytes)
+        continue;
       const auto [first, end] = span_of(program_, lives_, r);
       if (peak < first || peak >= end) continue;
       const auto from = usage_.heap.begin();
@@ -111,6 +112,10 @@ class Balance {
 
 }  // namespace
 
+bool has_own_memory(const Program& program, const Lives& lives, size_t region) {
+  return lives[region].first >= 0 && program.regions[region].owner < 0;
+}
+
 std::vector<bool> allocated_by_kernel(const Program& program) {
   std::vector<bool> result(program.regions.size(), false);
   for (const Call& call : program.calls)
@@ -129,17 +134,13 @@ Lives place_values(Program& program) {
       region.placement = region.bytes <= kNumberBytes ? Placement::kNumber : Placement::kArena;
     reusable.push_back(region.placement == Placement::kOwned || region.placement == Placement::kArena);
   }
-  Lives lives{find_lifetimes(program), {}};
-  lives.owner = reuse_dying_operands(program, reusable, lives.of);
+  Lives lives = find_lifetimes(program);
+  const std::vector<RegionId> owners = reuse_dying_operands(program, reusable, lives);
+  for (size_t r = 0; r < owners.size(); ++r)
+    program.regions[r].owner = owners[r] == static_cast<RegionId>(r) ? -1 : owners[r];
   Balance(program, lives).run();
-  for (size_t r = 0; r < program.regions.size(); ++r)
-    program.regions[r].placement = program.regions[static_cast<size_t>(lives.owner[r])].placement;
-  return lives;
-}
-
-Lives lives_without_reuse(const Program& program) {
-  Lives lives{find_lifetimes(program), std::vector<RegionId>(program.regions.size())};
-  std::iota(lives.owner.begin(), lives.owner.end(), RegionId{0});
+  for (Region& region : program.regions)
+    if (region.owner >= 0) region.placement = program.regions[static_cast<size_t>(region.owner)].placement;
   return lives;
 }
 

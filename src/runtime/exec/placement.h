@@ -8,15 +8,11 @@
 
 namespace sapwood::exec {
 
-/// When every region is in use, and whose memory it takes over.
-struct Lives {
-  std::vector<Lifetime> of;
-  std::vector<RegionId> owner;  ///< itself if it has its own memory
+/// When every region is in use. The life of a region whose memory others take over covers theirs.
+using Lives = std::vector<Lifetime>;
 
-  bool has_own_memory(size_t region) const {
-    return of[region].first >= 0 && owner[region] == static_cast<RegionId>(region);
-  }
-};
+/// Whether a region is used at all, in memory that isn't another's.
+bool has_own_memory(const Program& program, const Lives& lives, size_t region);
 
 /// Regions whose memory comes with a kernel's result.
 std::vector<bool> allocated_by_kernel(const Program& program);
@@ -24,11 +20,8 @@ std::vector<bool> allocated_by_kernel(const Program& program);
 /// Decides what lies in the arena: everything but numbers, what leaves the step, what a kernel allocates itself, and
 /// what would make the whole larger there. The arena is as large as its own peak throughout the step, so if memory of
 /// kernels peaks at another time, the sum exceeds what is alive together; blocks of the arena's peak then go to the
-/// heap. Results of elementwise calls take over the memory of operands that die there.
+/// heap. Results of elementwise calls take over the memory of operands that die there (Region::owner).
 Lives place_values(Program& program);
-
-/// Every region has its own memory.
-Lives lives_without_reuse(const Program& program);
 
 /// Fills in all but the size of the arena.
 void report_memory(const Program& program, const Lives& lives, MemoryReport& report);

@@ -48,15 +48,17 @@ class Compiler {
   /// Whether storing `value` now would overwrite an operand that a later operator reads.
   bool overwrites_needed(ValueId value, size_t at) const {
     return std::any_of(last_read_.begin(), last_read_.end(), [&](const auto& read) {
-      return read.first != value && read.second > at &&
-             same_memory(program_.region(read.first), program_.region(value));
+      return read.first != value && read.second > at && same_memory(read.first, value);
     });
   }
 
-  static bool same_memory(const Region& a, const Region& b) {
-    if (a.placement != b.placement) return false;
-    return (a.placement == Placement::kInput && a.input == b.input) ||
-           (a.placement == Placement::kArena && a.arena_offset == b.arena_offset);
+  /// One takes over the other's memory, or both are in that of one placeholder.
+  bool same_memory(ValueId a, ValueId b) const {
+    const Region &ra = program_.region(a), &rb = program_.region(b);
+    if (ra.placement == Placement::kInput && rb.placement == Placement::kInput) return ra.input == rb.input;
+    const RegionId owner_a = ra.owner < 0 ? program_.region_of(a) : ra.owner;
+    const RegionId owner_b = rb.owner < 0 ? program_.region_of(b) : rb.owner;
+    return owner_a == owner_b;
   }
 
   Place memory(ValueId value) {

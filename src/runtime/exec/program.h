@@ -43,6 +43,7 @@ struct Region {
   int32_t input = -1;        ///< kInput: the placeholder whose memory it is
   int64_t input_offset = 0;  ///< kInput: bytes from that tensor's first element back to the start of this region
   int64_t arena_offset = 0;  ///< kArena
+  RegionId owner = -1;       ///< the region whose memory this one takes over; -1: it has its own
   c10::intrusive_ptr<c10::StorageImpl> storage;
 };
 

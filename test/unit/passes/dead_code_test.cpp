@@ -43,11 +43,19 @@ TEST(DeadCode, KeepsEffects) {
   EXPECT_EQ(g.size(), 5U);
 }
 
-TEST(DeadCode, RandomOperatorsHaveNoEffect) {
+TEST(DeadCode, RandomOperatorsHaveNoEffectUnlessAskedFor) {
   Graph g;
   const NodeId x = g.placeholder("x", {});
-  g.call("aten.rand_like.default", {arg(x)}, {});
+  const NodeId drawn = g.call("aten.rand_like.default", {arg(x)}, {});
+  g.call("aten.sin.default", {arg(drawn)}, {});
+  g.meta(drawn).partitioner_tag = graph::PartitionerTag::kForward;
   g.output({x});
+  EXPECT_TRUE(remove_dead_nodes_but_draws(g));
+  EXPECT_EQ(g.size(), 3U) << "the reader is gone, the draw stays";
+  EXPECT_TRUE(g[drawn].meta.impure);
+  EXPECT_EQ(g[drawn].meta.partitioner_tag, graph::PartitionerTag::kMustBeInForward);
+  EXPECT_FALSE(remove_dead_nodes_but_draws(g));
+  g.meta(drawn).impure = false;
   EXPECT_TRUE(remove_dead_nodes(g));
   EXPECT_EQ(g.size(), 2U);
 }
