@@ -37,6 +37,10 @@ struct CompileOptions {
 /// gradients as usual. Buffers that `fn` writes (batch norm statistics) are written. What can't be compiled runs
 /// eagerly, differentiably, and says why once.
 ///
+/// A gradient that arrives in another layout than in the first call's backward, or expanded (as from `sum()`), is
+/// copied into that layout first, after which sums over it may be added in another order than eager's: the same within
+/// rounding. A result whose gradient is undefined counts with zeros.
+///
 /// Not differentiable twice (`create_graph` throws). Values that `fn` takes from the host (a captured number) are fixed
 /// at capture. Threads: calls of one object wait for each other; backward may run on any thread. Copies share the
 /// compiled code. The tensors that `fn` captured must stay what they are.

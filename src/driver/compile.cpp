@@ -76,11 +76,12 @@ driver::Signature layout_of(const Tensors& tensors) {
 }
 
 /// One run of forward and backward, on tangents of ones.
-void run_halves(FunctionPair& pair, const Tensors& inputs, Tensors& outputs, Tensors& gradients) {
+void run_halves(FunctionPair& pair, const Tensors& inputs, const driver::TangentLayouts& layouts, Tensors& outputs,
+                Tensors& gradients) {
   auto forward = pair.forward(inputs);
   Tensors tangents;
   for (size_t i = 0; i < forward.outputs.size(); ++i)
-    if (pair.differentiable()[i]) tangents.push_back(at::ones_like(forward.outputs[i]));
+    if (pair.differentiable()[i]) tangents.push_back(layouts.ones(i, forward.outputs[i]));
   gradients = pair.backward(forward.saved, tangents);
   outputs = std::move(forward.outputs);
 }
@@ -106,8 +107,9 @@ struct CompiledFunction::Impl {
     driver::Signature key;
     driver::Signature held_key;  // layout of the tensors that the function holds
     std::shared_ptr<FunctionPair> pair;
+    std::shared_ptr<driver::TangentLayouts> tangents = std::make_shared<driver::TangentLayouts>();
     SignatureReport report;
-    bool checked = false;
+    bool recaptured = false, checked = false;
   };
 
   Fn fn;
@@ -136,6 +138,7 @@ struct CompiledFunction::Impl {
     return fn(inputs);
   }
   Tensors capture(const Tensors& inputs, driver::Signature key);
+  Tensors capture(Entry& entry, const Tensors& inputs);
   Tensors capture_into(Entry& entry, const Tensors& inputs, std::string& reason);
   Tensors check(Entry& entry, const Tensors& inputs);
   Tensors run(const Tensors& inputs);
@@ -144,30 +147,34 @@ struct CompiledFunction::Impl {
 Tensors CompiledFunction::Impl::capture(const Tensors& inputs, driver::Signature key) {
   auto entry = std::make_unique<Entry>();
   entry->key = std::move(key);
-  entry->report.signature = driver::describe_inputs(inputs);
+  Tensors outputs = capture(*entry, inputs);
+  entries.push_back(std::move(entry));
+  return outputs;
+}
+
+Tensors CompiledFunction::Impl::capture(Entry& entry, const Tensors& inputs) {
   std::string reason;
   for (size_t i = 0; i < inputs.size() && reason.empty(); ++i) reason = driver::why_eager(inputs[i], i);
-  Tensors outputs;
-  if (reason.empty())
-    outputs = capture_into(*entry, inputs, reason);
-  else
-    outputs = fn(inputs);
-  ++(entry->pair ? report.captured_steps : report.eager_steps);
-  if (!entry->pair) {
-    entry->report.fallback = reason;
-    warn(fmt::format("this function runs eagerly ({}): {}", entry->report.signature, reason));
+  entry.pair.reset();
+  entry.report = {};
+  entry.report.signature = driver::describe_inputs(inputs);
+  Tensors outputs = reason.empty() ? capture_into(entry, inputs, reason) : fn(inputs);
+  ++(entry.pair ? report.captured_steps : report.eager_steps);
+  if (!entry.pair) {
+    entry.report.fallback = reason;
+    warn(fmt::format("this function runs eagerly ({}): {}", entry.report.signature, reason));
   }
-  entries.push_back(std::move(entry));
   return outputs;
 }
 
 /// Runs `fn`, recording it, and compiles the recording if it can be; `reason` says why not.
 Tensors CompiledFunction::Impl::capture_into(Entry& entry, const Tensors& inputs, std::string& reason) {
   const driver::Stopwatch capturing;
-  RecordedFunction recorded = driver::record_function(fn, inputs);
+  RecordedFunction recorded = driver::record_function(fn, inputs, *entry.tangents);
   entry.report.capture_ms = capturing.milliseconds();
   reason = recorded.recording.failure;
   if (!reason.empty()) return recorded.outputs;
+  const Tensors outputs = driver::TangentLayouts::watch(entry.tangents, recorded.outputs);
   const driver::Stopwatch compiling;
   try {
     entry.pair = FunctionPair::compile(recorded, options.partitioner);
@@ -178,7 +185,7 @@ Tensors CompiledFunction::Impl::capture_into(Entry& entry, const Tensors& inputs
     reason = error.what();
   }
   entry.report.compile_ms = compiling.milliseconds();
-  return recorded.outputs;
+  return outputs;
 }
 
 /// Runs the compiled halves on tangents of ones, puts everything back, runs `fn`, compares. The eager result is handed
@@ -191,13 +198,13 @@ Tensors CompiledFunction::Impl::check(Entry& entry, const Tensors& inputs) {
   Tensors outputs, gradients;
   std::string failure;
   try {
-    run_halves(*entry.pair, inputs, outputs, gradients);
+    run_halves(*entry.pair, inputs, *entry.tangents, outputs, gradients);
   } catch (const c10::Error& error) {
     failure = error.what_without_backtrace();
   }
   const driver::StateCopy after(entry.pair->written(inputs));
   before.restore();
-  RecordedFunction recorded = driver::record_function(fn, inputs);
+  RecordedFunction recorded = driver::record_function(fn, inputs, *entry.tangents);
   driver::Comparison comparison;
   if (failure.empty()) {
     compare_outputs(recorded, outputs, gradients, comparison);
@@ -223,6 +230,11 @@ Tensors CompiledFunction::Impl::run(const Tensors& inputs) {
   driver::Signature key = signature(inputs);
   if (Entry* entry = find(key)) {
     if (!entry->pair) return eager(inputs);
+    // The first backward told in which layout gradients come: once, the function is captured again for that.
+    if (!entry->checked && !entry->recaptured && entry->tangents->take_news()) {
+      entry->recaptured = true;
+      return capture(*entry, inputs);
+    }
     if (!entry->checked) return check(*entry, inputs);
     ++entry->report.replays;
     ++report.replayed_steps;

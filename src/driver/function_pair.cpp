@@ -2,7 +2,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/ones_like.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -37,7 +36,7 @@ const graph::InputSpec* spec_named(const graph::JointGraph& joint, const std::st
 
 }  // namespace
 
-RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& inputs) {
+RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& inputs, const TangentLayouts& layouts) {
   RecordedFunction result;
   capture::Recorder recorder({.differentiable_constants = true});
   Tensors stand_ins;
@@ -49,13 +48,14 @@ RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& 
   }
   recorder.record(PartitionerTag::kForward, [&] { result.outputs = fn(stand_ins); });
   std::vector<std::pair<NodeId, graph::OutputSpec>> outputs;
-  Tensors roots, tangents;
-  for (const at::Tensor& t : result.outputs) {
+  Tensors roots, &tangents = result.tangents;
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    const at::Tensor& t = result.outputs[i];
     if (!t.defined()) throw_user("compile", "the function returned an undefined tensor");
     outputs.push_back({recorder.read(t), {OutputRole::kUserOutput, kNoNode}});
     if (!t.requires_grad()) continue;
     roots.push_back(t);
-    tangents.push_back(at::ones_like(t));
+    tangents.push_back(layouts.ones(i, t));
     recorder.declare(tangents.back(), InputRole::kTangent, fmt::format("tangent {}", tangents.size() - 1),
                      static_cast<int64_t>(tangents.size()) - 1);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "capture/recorder.h"
+#include "driver/tangent_layouts.h"
 #include "partition/partition.h"
 #include "runtime/exec/executable.h"
 #include "sapwood/compile.h"
@@ -18,12 +19,13 @@ struct RecordedFunction {
   capture::Recording recording;
   Tensors outputs;             ///< with eager's autograd history: what a caller may go on with
   Tensors leaves;              ///< stand-ins of the inputs that need a gradient, then the parameters that were read
-  Tensors gradients;           ///< of the leaves, for tangents of ones; undefined where nothing flows
+  Tensors tangents;            ///< ones, for the outputs that need a gradient
+  Tensors gradients;           ///< of the leaves, for these tangents; undefined where nothing flows
   std::vector<bool> of_input;  ///< by input: has a leaf
 };
 
-/// Runs `fn` once on stand-ins of the inputs, recording forward and (with tangents of ones) backward.
-RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& inputs);
+/// Runs `fn` once on stand-ins of the inputs, recording forward and (with tangents of ones in these layouts) backward.
+RecordedFunction record_function(const CompiledFunction::Fn& fn, const Tensors& inputs, const TangentLayouts& layouts);
 
 /// The two compiled halves of a function. `forward` and `backward` may run on any threads; each half runs once at a
 /// time.

@@ -112,6 +112,38 @@ TEST_F(Compile, SeveralOutputsSomeWithoutGradient) {
   }
 }
 
+// The first backward is dense, so the compiled one is made for that; later gradients come otherwise.
+TEST_F(Compile, GradientsOfOtherLayoutsThanTheFirst) {
+  const auto function = [](const Tensors& in) {
+    const at::Tensor h = at::tanh(in[0].t().matmul(in[1]));
+    return Tensors{h.t(), h.square().sum()};
+  };
+  auto fn = sapwood::compile(sapwood::CompiledFunction::Fn(function));
+  const std::vector<std::function<at::Tensor(const Tensors&)>> losses = {
+      [](const Tensors& out) { return out[0].square().mean() + out[1]; },
+      [](const Tensors& out) { return out[0].square().mean() + out[1]; },
+      [](const Tensors& out) { return out[0].square().mean() + out[1]; },
+      [](const Tensors& out) { return out[0].sum() + out[1]; },
+      [](const Tensors& out) { return out[0].t().contiguous().mul(2).select(0, 1).sum(); },
+      [](const Tensors& out) { return out[1]; },
+      [](const Tensors& out) { return at::log_softmax(out[0], 0).mean(); },
+  };
+  for (const auto& loss : losses) {
+    const Tensors inputs = {torch::randn({5, 7}), torch::randn({5, 4})};
+    const auto gradients = [&](const sapwood::CompiledFunction::Fn& f) {
+      Tensors leaves;
+      for (const at::Tensor& in : inputs) leaves.push_back(in.clone().requires_grad_());
+      loss(f(leaves)).backward();
+      return Tensors{leaves[0].grad(), leaves[1].grad()};
+    };
+    const Tensors expected = gradients(function), got = gradients([&](const Tensors& in) { return fn.run(in); });
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_TRUE(at::allclose(expected[i], got[i], 1e-5, 1e-6)) << "loss " << &loss - losses.data();
+  }
+  EXPECT_EQ(fn.report().captured_steps, 2) << "once more for the layout of the first gradient\n" << fn.report();
+  EXPECT_EQ(fn.report().replayed_steps, 5) << fn.report();
+}
+
 TEST_F(Compile, HostReadsRunEagerly) {
   std::string said;
   sapwood::CompileOptions options;
