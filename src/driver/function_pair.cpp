@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <set>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -32,6 +33,31 @@ const graph::InputSpec* spec_named(const graph::JointGraph& joint, const std::st
   for (const graph::InputSpec& input : joint.inputs)
     if (joint.graph[input.node].name == name) return &input;
   return nullptr;
+}
+
+/// Storages that the forward writes to, in the joint graph's numbers.
+std::set<int32_t> written_storages(const graph::JointGraph& joint) {
+  std::set<int32_t> result;
+  for (const graph::OutputSpec& output : joint.outputs)
+    if (output.role == graph::OutputRole::kWriteBack) result.insert(*joint.graph[output.target].tensor()->storage);
+  return result;
+}
+
+bool is_in(const std::set<int32_t>& storages, const graph::Node& node) {
+  return node.tensor() != nullptr && node.tensor()->storage && storages.contains(*node.tensor()->storage);
+}
+
+/// Tells the partitioner which inputs cost nothing to keep: those that the function holds, unless it writes to them, as
+/// then a copy has to be kept.
+void mark_static_inputs(graph::JointGraph& joint) {
+  const std::set<int32_t> written = written_storages(joint);
+  int64_t primal = 0;
+  for (const graph::InputSpec& input : joint.inputs) {
+    if (input.role == InputRole::kTangent) continue;
+    if (input.role == InputRole::kConstant && !is_in(written, joint.graph[input.node]))
+      joint.graph.static_lifetime_inputs.push_back(primal);
+    ++primal;
+  }
 }
 
 }  // namespace
@@ -83,8 +109,8 @@ std::shared_ptr<FunctionPair> FunctionPair::compile(RecordedFunction& recorded, 
   for (size_t i = 0; i < pair->joint_.inputs.size(); ++i) {
     const bool is_held = pair->joint_.inputs[i].role == InputRole::kConstant;
     pair->held_.push_back(is_held ? recorded.recording.placeholder_tensors[i] : at::Tensor());
-    if (is_held) joint.static_lifetime_inputs.push_back(static_cast<int64_t>(i));
   }
+  mark_static_inputs(pair->joint_);
   for (size_t i = 0; i < recorded.gradients.size(); ++i)
     if (recorded.gradients[i].defined()) pair->gradient_of_.push_back(static_cast<int64_t>(i));
   for (const at::Tensor& t : recorded.outputs) pair->differentiable_.push_back(t.requires_grad());
@@ -116,7 +142,9 @@ void FunctionPair::split(size_t num_outputs) {
     forward_inputs[forward_step_.graph[id].name] = static_cast<int64_t>(forward_step_.inputs.size());
     forward_step_.inputs.push_back({id, spec->role, spec->index, spec->name});
   }
-  // The forward's outputs: the user's, write-backs, then saved values. Saved inputs are passed by reference instead.
+  // The forward's outputs: the user's, write-backs, then saved values. Saved inputs are passed by reference instead,
+  // unless the forward writes to their memory.
+  const std::set<int32_t> written = written_storages(joint_);
   std::vector<NodeId> values = forward_step_.graph.output_values();
   const auto leading = static_cast<size_t>(joint_.graph.num_forward_outputs);
   std::unordered_map<std::string, int64_t> saved_index;
@@ -129,7 +157,7 @@ void FunctionPair::split(size_t num_outputs) {
   for (size_t i = leading; i < values.size(); ++i) {
     const graph::Node& node = forward_step_.graph[values[i]];
     saved_index[node.name] = static_cast<int64_t>(saved_.size());
-    if (node.kind == graph::NodeKind::kPlaceholder) {
+    if (node.kind == graph::NodeKind::kPlaceholder && !is_in(written, node)) {
       saved_.push_back({.input = forward_inputs.at(node.name)});
     } else {
       saved_.push_back({.output = static_cast<int64_t>(kept.size())});

@@ -67,7 +67,7 @@ class ValueChecker {
   /// Only for geometry without symbols. The last element must lie inside the storage.
   void check_geometry(const TensorMeta& tensor) {
     if (!tensor.offset->is_const() || !tensor.storage_bytes->is_const()) return;
-    std::optional<int64_t> last = tensor.offset->value();
+    std::optional<int64_t> elements = checked_add(tensor.offset->value(), 1);  // up to the last one that is touched
     for (size_t i = 0; i < tensor.shape.size(); ++i) {
       const SymExpr& size = tensor.shape[i];
       const SymExpr& stride = (*tensor.stride)[i];
@@ -75,9 +75,8 @@ class ValueChecker {
       if (size.value() < 0 || stride.value() < 0) return;  // has its own rule
       if (size.value() == 0) return;                       // an empty tensor touches nothing
       const std::optional<int64_t> extent = checked_mul(size.value() - 1, stride.value());
-      last = last && extent ? checked_add(*last, *extent) : std::nullopt;
+      if (elements) elements = extent ? checked_add(*elements, *extent) : std::nullopt;
     }
-    const std::optional<int64_t> elements = last ? checked_add(*last, 1) : std::nullopt;
     const std::optional<int64_t> bytes = elements ? checked_mul(*elements, dtype_bytes(tensor.dtype)) : std::nullopt;
     if (bytes && *bytes <= tensor.storage_bytes->value()) return;
     context_.report("storage-bytes", node_,

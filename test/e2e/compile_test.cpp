@@ -144,6 +144,45 @@ TEST_F(Compile, GradientsOfOtherLayoutsThanTheFirst) {
   EXPECT_EQ(fn.report().replayed_steps, 5) << fn.report();
 }
 
+// The backward needs values from before the write: of a buffer, of a view of it, of an input.
+TEST_F(Compile, OldValuesOfWrittenTensors) {
+  const at::Tensor w = torch::randn({8, 8}).requires_grad_();
+  at::Tensor mean = torch::randn({8, 8}), seen = mean.t();
+  const auto function = [&](const Tensors& in) -> Tensors {
+    const at::Tensor centered = (in[0] - mean * 0.9) * (seen + 1).sigmoid();
+    const at::Tensor y = at::gelu(centered * w).mul((in[1] * 2).tanh());
+    const torch::NoGradGuard no_grad;
+    mean.mul_(0.9).add_(in[0].detach(), 0.1);
+    in[1].neg_();
+    return {y};
+  };
+  const auto fit = [&](const sapwood::CompiledFunction::Fn& f) {
+    torch::manual_seed(3);
+    mean.normal_();
+    Tensors left;
+    for (int i = 0; i < 5; ++i) {
+      const Tensors first = {torch::randn({8, 8}), torch::randn({8, 8})}, second = {torch::randn({8, 8}), first[0] + 1};
+      w.mutable_grad().reset();
+      const at::Tensor a = f(first)[0], b = f(second)[0];
+      (a.square().mean() * 2).backward();
+      b.square().mean().backward();
+      left.insert(left.end(), {a.detach(), b.detach(), w.grad(), mean.clone(), first[1], second[1]});
+    }
+    return left;
+  };
+  const Tensors expected = fit(function);
+  for (const auto partitioner :
+       {sapwood::Partitioner::kAuto, sapwood::Partitioner::kDefault, sapwood::Partitioner::kMinCut}) {
+    sapwood::CompileOptions options;
+    options.partitioner = partitioner;
+    options.log = [](std::string_view line) { ADD_FAILURE() << line; };
+    const auto fn = sapwood::compile(sapwood::CompiledFunction::Fn(function), options);
+    const Tensors got = fit([&](const Tensors& in) { return fn.run(in); });
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(at::equal(expected[i], got[i])) << "tensor " << i;
+    EXPECT_GT(fn.report().replayed_steps, 5) << fn.report();
+  }
+}
+
 TEST_F(Compile, HostReadsRunEagerly) {
   std::string said;
   sapwood::CompileOptions options;
