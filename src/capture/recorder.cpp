@@ -50,6 +50,10 @@ bool has_data_dependent_gradient(const c10::OperatorHandle& op, const torch::jit
   return (name == "aten::masked_fill" || name == "aten::masked_fill_") && needs_grad(2);
 }
 
+bool makes_views(const c10::FunctionSchema& schema) {
+  return std::ranges::any_of(schema.arguments(), [](const c10::Argument& a) { return a.alias_info() != nullptr; });
+}
+
 }  // namespace
 
 Recorder::Recorder(RecorderOptions options)
@@ -122,8 +126,9 @@ void Recorder::record_op(const c10::OperatorHandle& op, torch::jit::Stack* stack
     if (writes)
       call.before = geometries(call);
     else
-      call.converted = convert_arguments(op.schema(), call.arguments,
-                                         [this](const at::Tensor& t) { return read_argument(t, true); });
+      call.converted = convert_arguments(op.schema(), call.arguments, [&](const at::Tensor& t) {
+        return read_argument(t, !makes_views(op.schema()));
+      });
   } catch (const Error& error) {
     fail(fmt::format("{}: {}{}", op_target(op.operator_name()), error.message(), where()));
   }
@@ -143,18 +148,15 @@ void Recorder::record_op(const c10::OperatorHandle& op, torch::jit::Stack* stack
   }
 }
 
-/// Reads an argument. Memory that no operator filled was filled by the host (torch::tensor({..}), from_blob, data_ptr):
-/// not repeatable.
+/// Reads an argument. Memory that no operator filled was filled by the host (torch::tensor(vector), from_blob,
+/// data_ptr): not repeatable.
 NodeId Recorder::read_argument(const at::Tensor& tensor, bool content_matters) {
   const NodeId node = tracker_->read(tensor);
-  const graph::Node& n = joint_->graph[node];
-  const bool uninitialised = n.kind == graph::NodeKind::kCallFunction &&
-                             (n.target.starts_with("aten.empty") || n.target.starts_with("aten.new_empty"));
-  if (content_matters && uninitialised && tensor.numel() > 0)
-    throw_unsupported(
-        "capture",
-        "reads memory that the host filled during the step (torch::tensor({...}), from_blob, data_ptr) or "
-        "that is written in parts, which a replay can't repeat; make such tensors outside of the step");
+  if (content_matters && !tracker_->is_filled(tensor))
+    throw_unsupported("capture",
+                      "reads memory that the host filled during the step (torch::tensor(vector), from_blob, data_ptr), "
+                      "which a replay "
+                      "can't repeat; make such tensors outside of the step");
   return node;
 }
 
@@ -213,15 +215,14 @@ graph::Value Recorder::value_of(const c10::IValue& result, const Call& call) {
 void Recorder::define_results(NodeId node, const Call& call, const std::vector<c10::IValue>& results) {
   const auto define = [&](const at::Tensor& t, NodeId value, int64_t index) {
     if (!t.defined()) return;
-    if (options_.hash_values) {
-      hashes_.resize(joint_->graph.id_bound());
-      hashes_[static_cast<size_t>(value)] = value_hash(t);
-    }
     const at::Tensor parent = aliased_argument(t, call.arguments);
     if (parent.defined())
       tracker_->define_view(t, parent, value, index);
     else
       tracker_->define(t, value);
+    if (!options_.hash_values || !tracker_->is_filled(t)) return;
+    hashes_.resize(joint_->graph.id_bound());
+    hashes_[static_cast<size_t>(value)] = value_hash(t);
   };
   const graph::Value whole = *joint_->graph[node].val;
   if (results.size() == 1 && results[0].isTensor()) return define(results[0].toTensor(), node, -1);

@@ -1,6 +1,5 @@
 // How calls that write become calls that don't.
 
-#include <ATen/MemoryOverlap.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/ops/_to_copy.h>
@@ -147,13 +146,12 @@ bool Recorder::record_overwrite(const Call& call) {
   const at::Tensor self = call.arguments[0].toTensor();
   if (!fills) {
     const at::Tensor source = call.arguments[1].toTensor();
-    const at::MemOverlapStatus overlap = at::get_overlap_status(self, source);
-    if (overlap != at::MemOverlapStatus::No && overlap != at::MemOverlapStatus::Full && self.is_alias_of(source))
+    const Geometry from = Geometry::of(source), to = Geometry::of(self);
+    if (self.is_alias_of(source) && from != to && from.overlaps(to))
       throw_unsupported(
-          "capture",
-          "copies between tensors that may overlap partly, whose result depends on the order of the elements");
+          "capture", "copies between tensors that overlap partly, whose result depends on the order of the elements");
     const NodeId node = read_argument(source, true);
-    write_value(self, node, Geometry::of(source), call.before[0]);
+    write_value(self, node, from, call.before[0]);
     return true;
   }
   const Argument value = name == "aten::zero_" ? Argument(0) : scalar_argument(call.arguments[1].toScalar());

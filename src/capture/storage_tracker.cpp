@@ -36,6 +36,15 @@ bool same_layout(const Geometry& a, const Geometry& b) {
   return true;
 }
 
+/// Calls `visit` with the index of every element, counted from the start of the storage, until it returns false.
+template <typename Visit>
+bool visit_elements(const Geometry& geometry, size_t dim, int64_t at, const Visit& visit) {
+  if (dim == geometry.sizes.size()) return visit(static_cast<size_t>(at));
+  for (int64_t i = 0; i < geometry.sizes[dim]; ++i)
+    if (!visit_elements(geometry, dim + 1, at + i * geometry.strides[dim], visit)) return false;
+  return true;
+}
+
 }  // namespace
 
 Geometry Geometry::of(const at::Tensor& tensor) {
@@ -66,6 +75,13 @@ bool Geometry::is_non_overlapping() const {
     reach += stride * (size - 1);
   }
   return true;
+}
+
+bool Geometry::overlaps(const Geometry& other) const {
+  if (dtype != other.dtype) return true;
+  std::vector<bool> mine(static_cast<size_t>(std::max(end(), other.end())), false);
+  visit_elements(*this, 0, offset, [&](size_t i) { return mine[i] = true; });
+  return !visit_elements(other, 0, other.offset, [&](size_t i) { return !mine[i]; });
 }
 
 int64_t Geometry::end() const {
@@ -207,6 +223,28 @@ void StorageTracker::define(const at::Tensor& tensor, NodeId node) {
   state.views.clear();
   state.views.push_back({Geometry::of(tensor), node, state.version});
   state.base_node_offset = tensor.storage_offset();
+  const std::string& target = joint_.graph[node].target;
+  const bool is_empty = target.starts_with("aten.empty") || target.starts_with("aten.new_empty");
+  state.unfilled.assign(is_empty ? static_cast<size_t>(state.views[0].geometry.end()) : 0, true);
+}
+
+bool StorageTracker::is_filled(const at::Tensor& tensor) const {
+  const auto found = states_.find(tensor.storage().unsafeGetStorageImpl());
+  if (found == states_.end() || found->second.unfilled.empty()) return true;
+  const State& state = found->second;
+  const Geometry shown = Geometry::of(tensor);
+  if (shown.numel() == 0) return true;
+  if (shown.dtype != state.views[0].geometry.dtype || shown.end() > std::ssize(state.unfilled)) return false;
+  return visit_elements(shown, 0, shown.offset, [&](size_t i) { return !state.unfilled[i]; });
+}
+
+void StorageTracker::mark_filled(State& state, const Geometry& written) {
+  if (state.unfilled.empty()) return;
+  if (written == state.views[0].geometry) return state.unfilled.clear();
+  visit_elements(written, 0, written.offset, [&](size_t i) {
+    if (i < state.unfilled.size()) state.unfilled[i] = false;
+    return true;
+  });
 }
 
 void StorageTracker::define_view(const at::Tensor& tensor, const at::Tensor& parent, NodeId node, int64_t item) {
@@ -264,6 +302,7 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
                           base);
     new_offset = state.base_node_offset;
   }
+  mark_filled(state, written);
   ++state.version;
   state.views[0].node = new_base;
   state.views[0].version = state.version;

@@ -27,6 +27,9 @@ struct Geometry {
   int64_t end() const;
   /// Whether no two elements share memory, as far as sorted strides can tell.
   bool is_non_overlapping() const;
+  /// Whether both reach a common element, if they look at one storage. Exact for equal dtypes, in time linear in the
+  /// elements; true for others.
+  bool overlaps(const Geometry& other) const;
   friend bool operator==(const Geometry&, const Geometry&) = default;
 };
 
@@ -55,6 +58,8 @@ class StorageTracker {
   graph::NodeId read(const at::Tensor& tensor);
   /// Whether the storage was seen before.
   bool knows(const at::Tensor& tensor) const { return states_.contains(tensor.storage().unsafeGetStorageImpl()); }
+  /// Whether operators wrote all that `tensor` shows. What they didn't write, the host did, or nobody.
+  bool is_filled(const at::Tensor& tensor) const;
   /// A number for the storage of a new value. Values are immutable, so numbers belong to nodes: a written storage has
   /// another number afterwards.
   int32_t fresh_storage() { return next_number_++; }
@@ -102,6 +107,7 @@ class StorageTracker {
     uint64_t version = 0;
     std::vector<View> views;       // [0] is the base
     int64_t base_node_offset = 0;  // storage offset of the tensor that the base node yields
+    std::vector<bool> unfilled;    // by element of the base's dtype; empty: all of it is filled
     graph::NodeId placeholder = graph::kNoNode;
     at::Tensor declared;  // until the first read
     graph::InputRole role = graph::InputRole::kConstant;
@@ -113,6 +119,7 @@ class StorageTracker {
   void make_placeholder(State& state);
   graph::NodeId insert_placeholder(graph::InputRole role, std::string name, int64_t index, graph::Value val,
                                    const at::Tensor& tensor);
+  void mark_filled(State& state, const Geometry& written);
   graph::NodeId current(State& state, size_t view);
   graph::NodeId remake(State& state, View view);
   size_t find_or_add_view(State& state, const Geometry& geometry);

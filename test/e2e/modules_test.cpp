@@ -164,6 +164,24 @@ TEST(Modules, ConvolutionsPoolingAndConcatenation) {
   });
 }
 
+// Copies within a tensor: circular padding's parts don't overlap; those of a shift do.
+TEST(Modules, CircularPaddingAndShiftsInPlace) {
+  const auto make = [](bool shift) {
+    nn::Conv1d conv(nn::Conv1dOptions(2, 3, 3).padding(2).padding_mode(torch::kCircular));
+    return training_of(conv.ptr(), [conv, shift](const Tensors& in) mutable {
+      at::Tensor y = conv(in[0].view({8, 2, 3})).mean(2);
+      if (shift) y.slice(1, 1, 3).copy_(y.slice(1, 0, 2));
+      return at::cross_entropy_loss(y, in[1]);
+    });
+  };
+  Twins circular([&] { return make(false); });
+  expect_replayed_and_equal(circular);
+  Twins shifted([&] { return make(true); });
+  shifted.steps(4, [](int64_t i) { return small_batch(i); });
+  shifted.expect_equal_state();
+  EXPECT_THAT(shifted.warnings().at(0), testing::HasSubstr("overlap partly"));
+}
+
 TEST(Modules, RecurrentLayersOverTime) {
   Twins twins([] {
     nn::GRU gru(nn::GRUOptions(6, 7).num_layers(2));

@@ -127,6 +127,13 @@ const Operation kOperations[] = {
       return at::zeros({kN, kN}).index_add(0, v.b().argsort(int64_t{0}).select(1, 0), v.a());
     },
     [](NetImpl&, const Values& v) { return v.a().pow(2).mul(0.3) + v.b().abs().add(1e-3).sqrt(); },
+    [](NetImpl&, const Values& v) {
+      at::Tensor y = at::empty({kN, kN});
+      y.slice(1, 0, 2).copy_(v.a().slice(1, 4));
+      y.slice(1, 2).copy_(v.b().slice(1, 0, 4));
+      y.slice(0, 0, 2).copy_(y.slice(0, 4));
+      return y * at::stack({v.c()[0], torch::tensor({1.F, 0.F, 2.F, 0.5F, 0.F, 1.F})}).mean(0);
+    },
     [](NetImpl&, const Values& v) { return at::conv1d(v.a().unsqueeze(0), v.b().unsqueeze(2)).squeeze(0) * 0.3; },
 };
 

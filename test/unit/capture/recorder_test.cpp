@@ -312,8 +312,26 @@ TEST(Recorder, DataDependentSizesEndTheRecording) {
 }
 
 TEST(Recorder, HostWritesEndTheRecording) {
-  const auto reason =
-      failure_of([](Tensors& in) { return Tensors{in[0] + torch::tensor({1.F, 2.F, 3.F})}; }, {numbers({3})});
+  const std::vector<float> host = {1, 2, 3};
+  const auto reason = failure_of([&](Tensors& in) { return Tensors{in[0] + torch::tensor(host)}; }, {numbers({3})});
+  EXPECT_NE(reason.find("host filled"), std::string::npos) << reason;
+}
+
+TEST(Recorder, NumbersInBracesAreConstants) {
+  check([](Tensors& in) { return Tensors{in[0] + torch::tensor({1.F, 2.F, 3.F})}; }, {numbers({3})});
+  check([](Tensors& in) { return Tensors{in[0].index_select(0, torch::tensor({2, 0}))}; }, {numbers({3})});
+}
+
+// Memory that is filled in parts may be read where it is filled, and nowhere else.
+TEST(Recorder, MemoryFilledInParts) {
+  const auto fill = [](const at::Tensor& x, int64_t rows) {
+    at::Tensor y = at::empty({3, 4});
+    for (int64_t i = 0; i < rows; ++i) y[i].copy_(x.mul(i));
+    return y;
+  };
+  check([&](Tensors& in) { return Tensors{fill(in[0], 3).t() * 2}; }, {numbers({4})});
+  check([&](Tensors& in) { return Tensors{fill(in[0], 2).slice(0, 0, 2) * 2}; }, {numbers({4})});
+  const auto reason = failure_of([&](Tensors& in) { return Tensors{fill(in[0], 2) * 2}; }, {numbers({4})});
   EXPECT_NE(reason.find("host filled"), std::string::npos) << reason;
 }
 
