@@ -189,6 +189,12 @@ NodeId StorageTracker::remake(State& state, View view) {
     if (view.geometry.dtype != state.views[0].geometry.dtype)
       throw_unsupported("capture",
                         "memory is read under two dtypes through a view that the recorder didn't see being made");
+    const Geometry& whole = state.views[0].geometry;
+    if (state.version > 0 && (view.geometry.offset < whole.offset || view.geometry.end() > whole.end()))
+      throw_unsupported(
+          "capture",
+          "tensors overlap in memory partly, and the step writes to one of them; give each its own memory, "
+          "e.g. with clone()");
     const NodeId base = current(state, 0);
     const graph::TensorMeta& like = *graph[base].tensor();
     return emit(

@@ -75,6 +75,25 @@ TEST(Misuse, ACompiledFunctionThatWritesItsInput) {
   }
 }
 
+TEST(Misuse, InputsThatOverlapPartlyAndOneIsWritten) {
+  for (const bool writes_first : {true, false}) {
+    Twins twins([&] {
+      SmallNet net;
+      auto optimizer = std::make_shared<torch::optim::SGD>(net->parameters(), 0.1);
+      return Training{net.ptr(), optimizer, [net, writes_first](const Tensors& in) mutable {
+                        in[writes_first ? 0 : 1].clamp_(-0.5, 0.5);  // twice is as once: both systems get these tensors
+                        return Tensors{(net(in[1]) * in[0].sum()).square().mean()};
+                      }};
+    });
+    twins.steps(4, [](int64_t i) {
+      const at::Tensor rows = small_batch(i)[0];
+      return Tensors{rows.slice(0, 0, 5), rows.slice(0, 3, 8)};
+    });
+    twins.expect_equal_state();
+    EXPECT_THAT(twins.warnings().at(0), HasSubstr("clone()"));
+  }
+}
+
 TEST(Misuse, WrongNumbersOfInputsAndResults) {
   auto two = compile([](const at::Tensor& a, const at::Tensor& b) { return a * b; });
   EXPECT_THAT(message_of([&] { two(torch::ones({2})); }), HasSubstr("takes 2 inputs, but got 1"));
