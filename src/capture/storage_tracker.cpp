@@ -281,12 +281,14 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
     throw_unsupported("capture", "writes to a tensor whose elements overlap in memory");
   const Geometry base = state.views[0].geometry;
   const bool direct = same_layout(written, node_geometry);
+  Geometry scattered = base;  // copy and as_strided_scatter yield what they write to, offset and all
+  scattered.offset = state.base_node_offset;
   NodeId new_base = node;
   int64_t new_offset = node_geometry.offset;
   if (written == base) {
     if (!direct) {
-      new_base = emit_fresh("aten.copy.default", {Argument::node(before), Argument::node(node)}, base);
-      new_offset = 0;
+      new_base = emit_fresh("aten.copy.default", {Argument::node(before), Argument::node(node)}, scattered);
+      new_offset = scattered.offset;
     }
   } else if (direct && written.is_contiguous() && base.is_contiguous() && written.numel() == base.numel() &&
              written.dtype == base.dtype) {
@@ -305,8 +307,8 @@ void StorageTracker::write(const at::Tensor& tensor, NodeId node, const Geometry
     new_base = emit_fresh("aten.as_strided_scatter.default",
                           {Argument::node(current(state, 0)), Argument::node(node), Argument::ints(written.sizes),
                            Argument::ints(written.strides), offset},
-                          base);
-    new_offset = state.base_node_offset;
+                          scattered);
+    new_offset = scattered.offset;
   }
   mark_filled(state, written);
   ++state.version;

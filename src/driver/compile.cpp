@@ -126,6 +126,7 @@ struct CompiledFunction::Impl {
     if (options.module != nullptr) driver::append_training_flags(*options.module, key);
     for (const at::Tensor& t : inputs) driver::append_layout(t, key);
     driver::append_aliasing(inputs, key);
+    if (options.module != nullptr) driver::append_aliasing_with(*options.module, inputs, key);
     return key;
   }
   Entry* find(const driver::Signature& key) {

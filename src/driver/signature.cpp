@@ -8,25 +8,48 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include "capture/convert.h"
 
 namespace sapwood::driver {
 namespace {
 
-void append_module(const torch::nn::Module& module, bool with_gradients, Signature& key) {
+/// Which hooks on its gradient `t` has: they run while a step is recorded and are part of the recording.
+void append_hooks(const at::Tensor& t, Signature& key) {
+  const auto* meta = t.defined() ? torch::autograd::impl::get_autograd_meta(t) : nullptr;
+  if (meta == nullptr || !meta->cpp_hooks_list_) return key.push_back(0);
+  const auto& hooks = *meta->cpp_hooks_list_;  // grows with every hook; removed ones stay as empty functions
+  key.push_back(std::ssize(hooks));
+  for (const auto& hook : hooks) key.push_back(hook != nullptr);
+}
+
+/// Which inputs look at the memory of `t`, a tensor of the model.
+void append_inputs_on(const at::Tensor& t, const TrainStep::Tensors& inputs, Signature& key) {
+  if (!t.defined() || !t.has_storage()) return;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].defined() && inputs[i].has_storage() && inputs[i].is_alias_of(t))
+      key.insert(key.end(), {static_cast<int64_t>(i), inputs[i].storage_offset()});
+  key.push_back(-1);
+}
+
+void append_module(const torch::nn::Module& module, const TrainStep::Tensors& inputs, bool with_gradients,
+                   Signature& key) {
   key.push_back(reinterpret_cast<int64_t>(&module));
   key.push_back(module.is_training());
   for (const auto& item : module.named_parameters(/*recurse=*/false)) {
     key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
     append_layout(item.value(), key);
+    append_hooks(item.value(), key);
+    append_inputs_on(item.value(), inputs, key);
     if (with_gradients) key.push_back(item.value().grad().defined());
   }
   for (const auto& item : module.named_buffers(/*recurse=*/false)) {
     key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
     append_layout(item.value(), key);
+    append_inputs_on(item.value(), inputs, key);
   }
-  for (const auto& child : module.children()) append_module(*child, with_gradients, key);
+  for (const auto& child : module.children()) append_module(*child, inputs, with_gradients, key);
 }
 
 }  // namespace
@@ -55,6 +78,11 @@ void append_aliasing(const TrainStep::Tensors& inputs, Signature& key) {
   }
 }
 
+void append_aliasing_with(const torch::nn::Module& module, const TrainStep::Tensors& inputs, Signature& key) {
+  for (const at::Tensor& p : module.parameters()) append_inputs_on(p, inputs, key);
+  for (const at::Tensor& b : module.buffers()) append_inputs_on(b, inputs, key);
+}
+
 void append_training_flags(const torch::nn::Module& module, Signature& key) {
   key.push_back(module.is_training());
   for (const auto& child : module.children()) append_training_flags(*child, key);
@@ -75,7 +103,7 @@ void compute_signature(const StepParts& parts, const TrainStep::Tensors& inputs,
   key.push_back(static_cast<int64_t>(inputs.size()));
   for (const at::Tensor& input : inputs) append_layout(input, key);
   append_aliasing(inputs, key);
-  append_module(*parts.module, /*with_gradients=*/!micro.first, key);
+  append_module(*parts.module, inputs, /*with_gradients=*/!micro.first, key);
 }
 
 void append_update_structure(const StepParts& parts, MicroStep micro, Signature& key) {

@@ -9,8 +9,8 @@
 namespace sapwood::driver {
 
 /// All that a compiled step depends on besides values: shapes, strides, dtypes, devices, requires_grad and aliasing of
-/// the inputs, identity and layout of parameters and buffers, training flags, the optimizer's structure, and the
-/// thread's modes. Equal keys may share a compiled step.
+/// the inputs (with each other and with the model), identity and layout of parameters and buffers, hooks on parameters,
+/// training flags, the optimizer's structure, and the thread's modes. Equal keys may share a compiled step.
 using Signature = std::vector<int64_t>;
 
 /// Fills `key` (its memory is reused) with all but the optimizer. Thread count is left out on purpose: replays don't
@@ -25,13 +25,14 @@ void append_update_structure(const StepParts& parts, MicroStep micro, Signature&
 /// thread's modes.
 void append_layout(const at::Tensor& tensor, Signature& key);
 void append_aliasing(const TrainStep::Tensors& inputs, Signature& key);
+void append_aliasing_with(const torch::nn::Module& module, const TrainStep::Tensors& inputs, Signature& key);
 void append_training_flags(const torch::nn::Module& module, Signature& key);
 void append_modes(Signature& key);
 
-/// "float32[12, 64], int64[12, 64]".
 /// Why a step or function can't be compiled for this input; empty if it may be.
 std::string why_eager(const at::Tensor& input, size_t index);
 
+/// "float32[12, 64], int64[12, 64]".
 std::string describe_inputs(const TrainStep::Tensors& inputs);
 /// For people: "float32[12, 64], int64[12, 64]; train".
 std::string describe_signature(const StepParts& parts, const TrainStep::Tensors& inputs, MicroStep micro);

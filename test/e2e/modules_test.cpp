@@ -143,6 +143,68 @@ TEST(Modules, HookOnAGradient) {
   expect_replayed_and_equal(twins);
 }
 
+TEST(Modules, HooksThatComeAndGo) {
+  Twins twins([] {
+    SmallNet net;
+    return training_of(net.ptr(),
+                       [net](const Tensors& in) mutable { return at::cross_entropy_loss(net(in[0]), in[1]); });
+  });
+  twins.steps(3, [](int64_t i) { return small_batch(i); });
+  std::vector<std::pair<at::Tensor, unsigned>> hooks;
+  twins.both([&](Training& training) {
+    const at::Tensor weight = training.model->named_parameters()["in.weight"];
+    hooks.emplace_back(weight, weight.register_hook([](const at::Tensor& g) { return g * 0.25; }));
+  });
+  twins.steps(3, [](int64_t i) { return small_batch(i); });
+  for (const auto& [weight, hook] : hooks) weight.remove_hook(hook);
+  twins.steps(3, [](int64_t i) { return small_batch(i); });
+  twins.expect_equal_state();
+  EXPECT_EQ(3, twins.report().captured_steps) << describe(twins.report());
+}
+
+// First tensors of the model are the input, then others are.
+TEST(Modules, InputsThatAreTensorsOfTheModel) {
+  for (const std::string name : {"in.weight", "held"}) {
+    Twins twins([&] {
+      SmallNet net;
+      const at::Tensor held = net->register_buffer("held", at::ones({16, 6}));
+      const at::Tensor added = name == "held" ? held : net->in->weight;
+      return training_of(net.ptr(), [net, added, labels = small_batch(0)[1]](const Tensors& in) mutable {
+        return at::cross_entropy_loss(net((in[0] + added).slice(0, 0, 8)), labels);
+      });
+    });
+    for (int i = 0; i < 4; ++i)
+      twins.step_on([&](Training& training) {
+        const auto parameters = training.model->named_parameters(), buffers = training.model->named_buffers();
+        return Tensors{(name == "held" ? buffers : parameters)[name].detach()};
+      });
+    twins.steps(4, [](int64_t) { return Tensors{at::full({16, 6}, 0.5)}; });
+    twins.expect_equal_state();
+    EXPECT_EQ(2, twins.report().captured_steps + twins.report().eager_steps) << describe(twins.report());
+  }
+}
+
+// Views at an offset into a larger tensor, written through views of themselves.
+TEST(Modules, InputsAtAnOffsetThatAreWritten) {
+  TrainStepOptions options;
+  options.check_every = -1;
+  Twins twins(
+      [] {
+        SmallNet net;
+        return training_of(net.ptr(), [net](const Tensors& in) mutable {
+          in[0].clamp_(-1, 1);
+          in[0].select(0, 1).fill_(0.5);
+          in[0].t().select(0, 2).clamp_(-0.25, 0.25);
+          return at::cross_entropy_loss(net(in[0].clone()), in[1]);
+        });
+      },
+      options);
+  expect_replayed_and_equal(twins, [](int64_t i) {
+    const Tensors batch = small_batch(i);
+    return Tensors{at::cat({batch[0], batch[0]}, 1).slice(1, 1, 7), batch[1]};
+  });
+}
+
 TEST(Modules, ConvolutionsPoolingAndConcatenation) {
   Twins twins([] {
     nn::Conv2d a(nn::Conv2dOptions(2, 4, 3).padding(1)), b(nn::Conv2dOptions(2, 4, 1));

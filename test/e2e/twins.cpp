@@ -55,8 +55,13 @@ Tensors Twins::with_generator(at::Tensor& state, const std::function<Tensors()>&
 }
 
 double Twins::step(const Tensors& inputs) {
-  const Tensors expected = with_generator(eager_random_, [&] { return eager_step(eager_, inputs, options_, calls_); });
-  const Tensors actual = with_generator(sapwood_random_, [&] { return step_.run(inputs); });
+  return step_on([&](Training&) { return inputs; });
+}
+
+double Twins::step_on(const std::function<Tensors(Training&)>& inputs) {
+  const Tensors expected =
+      with_generator(eager_random_, [&] { return eager_step(eager_, inputs(eager_), options_, calls_); });
+  const Tensors actual = with_generator(sapwood_random_, [&] { return step_.run(inputs(sapwood_)); });
   EXPECT_EQ(expected.size(), actual.size());
   for (size_t i = 0; i < expected.size() && i < actual.size(); ++i) {
     EXPECT_TRUE(bench::bit_equal(expected[i], actual[i]))

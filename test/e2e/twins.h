@@ -35,6 +35,8 @@ class Twins {
 
   /// One step on both sides; reports a failure if an output differs in a bit. Returns the loss.
   double step(const Tensors& inputs);
+  /// The same with inputs of each side's own.
+  double step_on(const std::function<Tensors(Training&)>& inputs);
   void steps(int64_t count, const std::function<Tensors(int64_t)>& inputs);
   /// Does the same to both sides between steps.
   void both(const std::function<void(Training&)>& action);
