@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <exception>
 #include <iostream>
 
@@ -10,6 +11,24 @@ namespace {
 int fail(const std::string& message) {
   std::cerr << "sapwood: " << message << "\n";
   return sapwood::cli::kBadInput;
+}
+
+int finish(int status) {
+  std::cout.flush();
+  return std::cout ? status : fail("can't write to standard output");
+}
+
+/// Reports a wrong command line. `--help` and `--version` arrive here too.
+int exit_with(const CLI::App& app, const CLI::ParseError& error, const std::string& first) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto is_first = [&](const CLI::App* command) { return command->get_name() == first; };
+  if (!first.empty() && first.front() != '-' && std::ranges::none_of(commands, is_first)) {
+    std::cerr << "sapwood: there is no command '" << first << "'; there are";
+    for (const CLI::App* command : commands) std::cerr << ' ' << command->get_name();
+    std::cerr << " (see sapwood --help)\n";
+    return sapwood::cli::kBadUsage;
+  }
+  return app.exit(error) == 0 ? finish(sapwood::cli::kGood) : sapwood::cli::kBadUsage;
 }
 
 }  // namespace
@@ -28,10 +47,9 @@ int main(int argc, char** argv) {
   sapwood::cli::add_run(app, status);
   try {
     app.parse(argc, argv);
-    std::cout.flush();
-    return std::cout ? status : fail("can't write to standard output");
+    return finish(status);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? sapwood::cli::kGood : sapwood::cli::kBadUsage;
+    return exit_with(app, error, argc > 1 ? argv[1] : "");
   } catch (const sapwood::Error& error) {
     return fail(error.message());
   } catch (const std::exception& error) {

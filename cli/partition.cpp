@@ -152,7 +152,8 @@ void add_partition(CLI::App& app, int& /*status*/) {
   command
       ->add_option("--method", options->partition.method,
                    "default: save what the backward reads; min-cut: save the cheapest cut [min-cut]")
-      ->transform(CLI::CheckedTransformer(methods).description("{default,min-cut}"));
+      ->transform(CLI::Transformer(methods).description(""))
+      ->transform(CLI::IsMember({"default", "min-cut"}));  // runs first
   add_rules(*command, options->partition);
   command->callback([options] { partition_graph(*options); });
 }

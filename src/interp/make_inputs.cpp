@@ -1,4 +1,5 @@
 #include <ATen/Functions.h>
+#include <c10/util/Exception.h>
 
 #include <random>
 
@@ -38,8 +39,14 @@ at::Tensor random_tensor(const graph::Node& node, const SymbolValues& symbols, s
                                   std::string(graph::layout_name(meta.layout)) +
                                   "; random inputs are made for strided tensors");
   const TensorGeometry shape = geometry(meta, symbols, node.name);
-  const at::Tensor storage = random_storage(shape.extent(), to_torch(meta.dtype), random);
-  return storage.as_strided(shape.sizes, shape.strides, shape.offset);
+  try {
+    const at::Tensor storage = random_storage(shape.extent(), to_torch(meta.dtype), random);
+    return storage.as_strided(shape.sizes, shape.strides, shape.offset);
+  } catch (const c10::Error& error) {
+    throw Error(
+        ErrorKind::kRuntime, kStage,
+        "placeholder '" + node.name + "' can't be filled with random values: " + error.what_without_backtrace());
+  }
 }
 
 }  // namespace

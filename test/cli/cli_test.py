@@ -66,6 +66,16 @@ class Program(unittest.TestCase):
             self.assertEqual(out, "")
             self.assertIn("--help", err)
 
+    def test_wrong_words_are_named(self):
+        self.assertIn("'pritn'", sapwood("pritn")[2])
+        err = sapwood("partition", "--method", "best")[2]
+        self.assertIn("best", err)
+        self.assertIn("{default,min-cut}", err)
+
+    def test_help_that_cannot_be_written_is_status_1(self):
+        with open("/dev/full", "w") as full:
+            self.assertEqual(subprocess.run([PROGRAM, "--help"], stdout=full, stderr=subprocess.DEVNULL).returncode, 1)
+
     def test_a_missing_file_is_status_1_and_named(self):
         status, out, err = sapwood("print", "/nowhere/graph.json")
         self.assertEqual((status, out), (1, ""))
