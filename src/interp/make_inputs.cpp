@@ -72,16 +72,19 @@ std::vector<IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed)
 
 at::Tensor constant_tensor(const graph::Graph& graph, const graph::Node& node) {
   const auto it = graph.attributes.find(node.target);
-  if (it == graph.attributes.end() || !it->second.values)
+  const std::vector<graph::Argument>* elements = nullptr;
+  if (it != graph.attributes.end())
+    if (const auto& held = it->second.values) elements = &*held;
+  if (elements == nullptr)
     throw_unsupported(kStage, "node '" + node.name + "': the graph doesn't hold the values of attribute '" +
                                   node.target + "'; make it a placeholder and pass the tensor");
   const graph::Attribute& attribute = it->second;
   const TensorGeometry shape = geometry(attribute.tensor, SymbolValues(graph.symbols), node.name);
-  if (static_cast<int64_t>(attribute.values->size()) != shape.numel())
-    throw_user(kStage, "attribute '" + node.target + "' has " + std::to_string(attribute.values->size()) +
-                           " values for " + std::to_string(shape.numel()) + " elements");
+  if (static_cast<int64_t>(elements->size()) != shape.numel())
+    throw_user(kStage, "attribute '" + node.target + "' has " + std::to_string(elements->size()) + " values for " +
+                           std::to_string(shape.numel()) + " elements");
   std::vector<c10::complex<double>> values;
-  for (const graph::Argument& arg : *attribute.values) {
+  for (const graph::Argument& arg : *elements) {
     if (const auto* d = arg.as<double>())
       values.emplace_back(*d);
     else if (const auto* i = arg.as<int64_t>())
