@@ -31,22 +31,22 @@ void set_generator_state(const at::Tensor& state) {
   generator.set_state(state);
 }
 
-/// Largest absolute difference of two tensors; infinite if shapes, dtypes, or the places of NaNs or infinities differ.
-/// Which bits a NaN has isn't compared, nor is the sign of zero.
+/// Largest absolute difference of two tensors; infinite if shapes, dtypes or the places of infinities differ, or if
+/// bits differ and there are NaNs. The sign of zero isn't compared.
 double difference(const at::Tensor& a, const at::Tensor& b) {
   if (a.defined() != b.defined()) return INFINITY;
   if (!a.defined() || capture::value_hash(a) == capture::value_hash(b)) return 0;
   if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return INFINITY;
   const at::Tensor x = a.detach().to(at::kDouble), y = b.detach().to(at::kDouble);
-  const at::Tensor same = x.eq(y).logical_or_(x.isnan().logical_and_(y.isnan()));
-  const double largest = (x - y).abs().masked_fill_(same, 0).max().item<double>();
+  const double largest = (x - y).abs().masked_fill_(x.eq(y), 0).max().item<double>();  // equal infinities count as 0
   return std::isnan(largest) ? INFINITY : largest;
 }
 
 bool is_close(const at::Tensor& a, double largest) {
   if (largest == 0) return true;
   if (at::get_num_threads() == 1 || !a.is_floating_point()) return false;
-  const double scale = a.numel() == 0 ? 0 : a.detach().abs().max().to(at::kDouble).item<double>();
+  const at::Tensor magnitudes = a.detach().abs();
+  const double scale = a.numel() == 0 ? 0 : magnitudes.masked_fill_(magnitudes.isinf(), 0).max().item<double>();
   return largest <= 1e-4 * std::max(scale, 1e-3);
 }
 
