@@ -153,7 +153,7 @@ void add_partition(CLI::App& app, int& /*status*/) {
       ->add_option("--method", options->partition.method,
                    "default: save what the backward reads; min-cut: save the cheapest cut [min-cut]")
       ->transform(CLI::Transformer(methods).description(""))
-      ->transform(CLI::IsMember({"default", "min-cut"}));  // runs first
+      ->transform(CLI::IsMember(methods));  // runs first
   add_rules(*command, options->partition);
   command->callback([options] { partition_graph(*options); });
 }

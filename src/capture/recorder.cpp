@@ -50,6 +50,7 @@ bool has_data_dependent_gradient(const c10::OperatorHandle& op, const torch::jit
   return (name == "aten::masked_fill" || name == "aten::masked_fill_") && needs_grad(2);
 }
 
+/// The results share the arguments' memory, whose content doesn't matter then.
 bool makes_views(const c10::FunctionSchema& schema) {
   return std::ranges::any_of(schema.arguments(), [](const c10::Argument& a) { return a.alias_info() != nullptr; });
 }
@@ -155,8 +156,7 @@ NodeId Recorder::read_argument(const at::Tensor& tensor, bool content_matters) {
   if (content_matters && !tracker_->is_filled(tensor))
     throw_unsupported("capture",
                       "reads memory that the host filled during the step (torch::tensor(vector), from_blob, data_ptr), "
-                      "which a replay "
-                      "can't repeat; make such tensors outside of the step");
+                      "which a replay can't repeat; make such tensors outside of the step");
   return node;
 }
 

@@ -123,10 +123,12 @@ struct CompiledFunction::Impl {
   driver::Signature signature(const Tensors& inputs) const {
     driver::Signature key;
     driver::append_modes(key);
-    if (options.module != nullptr) driver::append_training_flags(*options.module, key);
     for (const at::Tensor& t : inputs) driver::append_layout(t, key);
     driver::append_aliasing(inputs, key);
-    if (options.module != nullptr) driver::append_aliasing_with(*options.module, inputs, key);
+    if (options.module != nullptr) {
+      driver::append_training_flags(*options.module, key);
+      driver::append_aliasing_with(*options.module, inputs, key);
+    }
     return key;
   }
   Entry* find(const driver::Signature& key) {

@@ -10,6 +10,8 @@
 #include <torch/csrc/autograd/anomaly_mode.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <span>
+
 #include "capture/convert.h"
 
 namespace sapwood::driver {
@@ -24,12 +26,12 @@ void append_hooks(const at::Tensor& t, Signature& key) {
   for (const auto& hook : hooks) key.push_back(hook != nullptr);
 }
 
-/// Which inputs look at the memory of `t`, a tensor of the model.
-void append_inputs_on(const at::Tensor& t, const TrainStep::Tensors& inputs, Signature& key) {
-  if (!t.defined() || !t.has_storage()) return;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].defined() && inputs[i].has_storage() && inputs[i].is_alias_of(t))
-      key.insert(key.end(), {static_cast<int64_t>(i), inputs[i].storage_offset()});
+/// Which of `inputs` share a storage with `t`, and how they lie in it.
+void append_sharing(const at::Tensor& t, std::span<const at::Tensor> inputs, Signature& key) {
+  if (t.defined() && t.has_storage())
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].defined() && inputs[i].has_storage() && inputs[i].is_alias_of(t))
+        key.insert(key.end(), {static_cast<int64_t>(i), inputs[i].storage_offset(), t.storage_offset()});
   key.push_back(-1);
 }
 
@@ -41,13 +43,13 @@ void append_module(const torch::nn::Module& module, const TrainStep::Tensors& in
     key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
     append_layout(item.value(), key);
     append_hooks(item.value(), key);
-    append_inputs_on(item.value(), inputs, key);
+    append_sharing(item.value(), inputs, key);
     if (with_gradients) key.push_back(item.value().grad().defined());
   }
   for (const auto& item : module.named_buffers(/*recurse=*/false)) {
     key.push_back(reinterpret_cast<int64_t>(item.value().unsafeGetTensorImpl()));
     append_layout(item.value(), key);
-    append_inputs_on(item.value(), inputs, key);
+    append_sharing(item.value(), inputs, key);
   }
   for (const auto& child : module.children()) append_module(*child, inputs, with_gradients, key);
 }
@@ -65,22 +67,13 @@ void append_layout(const at::Tensor& t, Signature& key) {
   key.insert(key.end(), t.strides().begin(), t.strides().end());
 }
 
-/// Which inputs share a storage, and how they lie in it.
 void append_aliasing(const TrainStep::Tensors& inputs, Signature& key) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) {
-      if (!inputs[i].defined() || !inputs[k].defined() || !inputs[i].has_storage() || !inputs[k].has_storage())
-        continue;
-      if (!inputs[i].is_alias_of(inputs[k])) continue;
-      key.insert(key.end(), {static_cast<int64_t>(i), static_cast<int64_t>(k), inputs[i].storage_offset(),
-                             inputs[k].storage_offset()});
-    }
-  }
+  for (size_t i = 0; i < inputs.size(); ++i) append_sharing(inputs[i], std::span(inputs).first(i), key);
 }
 
 void append_aliasing_with(const torch::nn::Module& module, const TrainStep::Tensors& inputs, Signature& key) {
-  for (const at::Tensor& p : module.parameters()) append_inputs_on(p, inputs, key);
-  for (const at::Tensor& b : module.buffers()) append_inputs_on(b, inputs, key);
+  for (const at::Tensor& p : module.parameters()) append_sharing(p, inputs, key);
+  for (const at::Tensor& b : module.buffers()) append_sharing(b, inputs, key);
 }
 
 void append_training_flags(const torch::nn::Module& module, Signature& key) {

@@ -21,8 +21,8 @@ void compute_signature(const StepParts& parts, const TrainStep::Tensors& inputs,
 /// structure after it.
 void append_update_structure(const StepParts& parts, MicroStep micro, Signature& key);
 
-/// Parts of a signature: dtype, device and layout of a tensor; which tensors share memory, and how; training flags; the
-/// thread's modes.
+/// Parts of a signature: dtype, device and layout of a tensor; which inputs share memory, and how, with each other and
+/// with the module's tensors; training flags; the thread's modes.
 void append_layout(const at::Tensor& tensor, Signature& key);
 void append_aliasing(const TrainStep::Tensors& inputs, Signature& key);
 void append_aliasing_with(const torch::nn::Module& module, const TrainStep::Tensors& inputs, Signature& key);

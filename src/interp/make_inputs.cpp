@@ -72,19 +72,16 @@ std::vector<IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed)
 
 at::Tensor constant_tensor(const graph::Graph& graph, const graph::Node& node) {
   const auto it = graph.attributes.find(node.target);
-  const std::vector<graph::Argument>* elements = nullptr;
-  if (it != graph.attributes.end())
-    if (const auto& held = it->second.values) elements = &*held;
-  if (elements == nullptr)
+  const graph::Attribute* attribute = it == graph.attributes.end() ? nullptr : &it->second;
+  if (attribute == nullptr || !attribute->values.has_value())
     throw_unsupported(kStage, "node '" + node.name + "': the graph doesn't hold the values of attribute '" +
                                   node.target + "'; make it a placeholder and pass the tensor");
-  const graph::Attribute& attribute = it->second;
-  const TensorGeometry shape = geometry(attribute.tensor, SymbolValues(graph.symbols), node.name);
-  if (static_cast<int64_t>(elements->size()) != shape.numel())
-    throw_user(kStage, "attribute '" + node.target + "' has " + std::to_string(elements->size()) + " values for " +
-                           std::to_string(shape.numel()) + " elements");
+  const TensorGeometry shape = geometry(attribute->tensor, SymbolValues(graph.symbols), node.name);
+  if (static_cast<int64_t>(attribute->values->size()) != shape.numel())
+    throw_user(kStage, "attribute '" + node.target + "' has " + std::to_string(attribute->values->size()) +
+                           " values for " + std::to_string(shape.numel()) + " elements");
   std::vector<c10::complex<double>> values;
-  for (const graph::Argument& arg : *elements) {
+  for (const graph::Argument& arg : *attribute->values) {
     if (const auto* d = arg.as<double>())
       values.emplace_back(*d);
     else if (const auto* i = arg.as<int64_t>())
@@ -96,7 +93,7 @@ at::Tensor constant_tensor(const graph::Graph& graph, const graph::Node& node) {
     else
       throw_user(kStage, "attribute '" + node.target + "' has a value that isn't a number");
   }
-  const c10::ScalarType type = to_torch(attribute.tensor.dtype);
+  const c10::ScalarType type = to_torch(attribute->tensor.dtype);
   const at::Tensor flat = at::from_blob(values.data(), shape.sizes, c10::kComplexDouble);
   at::Tensor result = at::empty_strided(shape.sizes, shape.strides, type);
   return result.copy_(c10::isComplexType(type) ? flat : at::real(flat));
