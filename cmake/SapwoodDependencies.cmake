@@ -3,6 +3,7 @@
 include(GNUInstallDirs)
 
 find_package(Threads REQUIRED)
+find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(zstd REQUIRED)
@@ -23,7 +24,6 @@ if(SAPWOOD_WITH_TORCH)
                         "Torch/TorchConfig.cmake: -DCMAKE_PREFIX_PATH=<torch>/share/cmake")
   endif()
   find_package(OpenMP REQUIRED COMPONENTS CXX)  # the runtime is libtorch's: both have the same soname
-  find_package(CLI11 REQUIRED)
   # Installed binaries find each other wherever the installation is moved, and libtorch where it was.
   get_filename_component(torch_prefix ${Torch_DIR}/../../.. ABSOLUTE)
   set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" ${torch_prefix}/lib)

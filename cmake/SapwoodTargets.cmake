@@ -47,7 +47,7 @@ function(sapwood_add_core)
   target_include_directories(sapwood_core PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(sapwood_core SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_link_libraries(sapwood_core PUBLIC fmt::fmt-header-only nlohmann_json::nlohmann_json
-                                     PRIVATE zstd::libzstd_shared ${XXHASH_LIBRARY} Threads::Threads)
+                                     PRIVATE zstd::libzstd_shared ${XXHASH_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
 # torch/torch.h is the most expensive header there is. Precompiled once, it serves the folders of the library that need modules
@@ -118,4 +118,14 @@ function(sapwood_add_cli)
   set_target_properties(sapwood_cli PROPERTIES OUTPUT_NAME sapwood RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   target_include_directories(sapwood_cli PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(sapwood_cli PRIVATE sapwood_internal CLI11::CLI11)
+endfunction()
+
+# Compares decisions with recorded ones of PyTorch; needs no libtorch.
+function(sapwood_add_parity)
+  sapwood_glob(files tools/oracle)
+  add_executable(sapwood_parity ${files})
+  sapwood_compile_options(sapwood_parity)
+  set_target_properties(sapwood_parity PROPERTIES OUTPUT_NAME parity RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  target_include_directories(sapwood_parity PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+  target_link_libraries(sapwood_parity PRIVATE sapwood_core CLI11::CLI11)
 endfunction()

@@ -9,7 +9,7 @@ export DEBIAN_FRONTEND=noninteractive
 readonly kTorch=2.13.0
 readonly kVenv=.venv
 packages=(g++ cmake ninja-build make mold ccache git python3 python3-venv
-          libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev libxxhash-dev libdw-dev
+          libfmt-dev nlohmann-json3-dev coinor-libcbc-dev libcli11-dev libzstd-dev libxxhash-dev libdw-dev
           libgtest-dev libgmock-dev libbenchmark-dev)
 if [[ "${1:-}" == --dev ]]; then
   packages+=(clang-format-19 clang-tidy-19)

@@ -38,10 +38,14 @@ bool is_reduction(const JointView& view, NodeId id) {
 
 BanReason judge_by_list(const JointView& view, NodeId id, const PartitionOptions& options) {
   const ops::OpInfo& info = view.info(id);
-  if (view.draws(id)) return options.ban_recompute_not_in_allowlist ? BanReason::kNotInAllowlist : BanReason::kRandom;
+  const bool repaired = options.compatibility == Compatibility::kRepaired;
   if (options.ban_recompute_not_in_allowlist)
-    return info.is_recomputable() ? BanReason::kNone : BanReason::kNotInAllowlist;
-  return info.remat == ops::Remat::kHeavy ? BanReason::kHeavy : BanReason::kNone;
+    return info.is_recomputable() && !(repaired && view.draws(id)) ? BanReason::kNone : BanReason::kNotInAllowlist;
+  // PyTorch knows three of its random operators here, and draws the others a second time.
+  if (info.remat == ops::Remat::kRandom || (repaired && view.draws(id))) return BanReason::kRandom;
+  if (repaired && must_run_once(view, id)) return BanReason::kNotInAllowlist;
+  if (info.remat == ops::Remat::kHeavy) return BanReason::kHeavy;
+  return options.is_non_builtin_to_include && is_non_builtin(view, id) ? BanReason::kNonBuiltin : BanReason::kNone;
 }
 
 BanReason judge(const JointView& view, const Classification& classes, const PartitionOptions& options, NodeId id) {
@@ -75,6 +79,8 @@ std::string_view ban_reason_name(BanReason reason) {
       return "random op";
     case BanReason::kHeavy:
       return "compute intensive op";
+    case BanReason::kNonBuiltin:
+      return "non-builtin op";
     case BanReason::kMaterialized:
       return "materialized in backward";
     case BanReason::kTooFar:
@@ -95,35 +101,58 @@ std::string Bans::text(NodeId id) const {
   return name.empty() ? "cannot recompute" : "cannot recompute: " + std::string(name);
 }
 
-void ban_if_allowed(const JointView& view, NodeId id, BanReason reason, Bans& bans) {
-  if (view.is_view(id) || view.must_recompute(id)) return;
-  const auto& val = view.node(id).val;
-  if (val && val->as<graph::SymFloatValue>()) return;
-  const auto at = static_cast<size_t>(id);
-  const bool unnamed = ban_reason_name(reason).empty();
-  bans.reason_forgotten[at] = unnamed;
-  if (bans.contains(id)) {
-    if (!unnamed) bans.reason[at] = reason;
-    return;
-  }
-  bans.order.push_back(id);
-  bans.reason[at] = reason;
+bool must_run_once(const JointView& view, NodeId id) {
+  if (!view.is_call(id)) return false;
+  const bool assertion = view.info(id).op_class == ops::OpClass::kAssertion;
+  return view.draws(id) || view.is_collective(id) || (view.is_impure(id) && !assertion);
 }
 
-Bans ban_recomputation(const JointView& view, const Classification& classes, const PartitionOptions& options) {
+bool is_non_builtin(const JointView& view, NodeId id) {
+  if (!view.is_call(id)) return false;
+  const std::string& target = view.node(id).target;
+  if (target == "higher_order.triton_kernel_wrapper_functional") return true;
+  // Operators have a namespace, a name and an overload; Python callables haven't.
+  const bool is_operator = std::ranges::count(target, '.') == 2;
+  return is_operator && !target.starts_with("aten.") && !target.starts_with("prim.") && !target.starts_with("prims.");
+}
+
+bool Banner::stays_banned(NodeId id) const {
+  if (view_.is_collective(id)) return !options_.unsafe_allow_optimization_of_collectives;
+  return options_.compatibility == Compatibility::kRepaired && must_run_once(view_, id);
+}
+
+void Banner::ban(NodeId id, BanReason reason) const {
+  if (view_.is_view(id) || view_.must_recompute(id)) return;
+  const auto at = static_cast<size_t>(id);
+  if (!released_.empty() && released_[at] && !stays_banned(id)) return;
+  const auto& val = view_.node(id).val;
+  if (val && val->as<graph::SymFloatValue>()) return;
+  const bool unnamed = ban_reason_name(reason).empty();
+  bans_.reason_forgotten[at] = unnamed;
+  if (bans_.contains(id)) {
+    if (!unnamed) bans_.reason[at] = reason;
+    return;
+  }
+  bans_.order.push_back(id);
+  bans_.reason[at] = reason;
+}
+
+Bans ban_recomputation(const JointView& view, const Classification& classes, const PartitionOptions& options,
+                       const Released& released) {
   Bans bans;
   bans.reason.assign(view.role.size(), BanReason::kNone);
   bans.reason_forgotten.assign(view.role.size(), 0);
+  const Banner banner(view, options, released, bans);
   for (const NodeId id : view.order) {
     if (view.role_of(id) == Role::kOutput || classes.in_closure(id) || view.must_recompute(id)) continue;
-    if (view.role_of(id) == Role::kPrimal) ban_if_allowed(view, id, BanReason::kPrimal, bans);
-    if (view.role_of(id) == Role::kForwardSeed) ban_if_allowed(view, id, BanReason::kForwardSeed, bans);
+    if (view.role_of(id) == Role::kPrimal) banner.ban(id, BanReason::kPrimal);
+    if (view.role_of(id) == Role::kForwardSeed) banner.ban(id, BanReason::kForwardSeed);
     if (!classes.is_forward(id)) continue;
     const BanReason reason = judge(view, classes, options, id);
-    if (reason != BanReason::kNone) ban_if_allowed(view, id, reason, bans);
+    if (reason != BanReason::kNone) banner.ban(id, reason);
   }
-  if (options.ban_recompute_used_far_apart) ban_values_used_far_apart(view, classes, bans);
-  if (options.ban_recompute_long_fusible_chains) ban_long_fusible_chains(view, classes, bans);
+  if (options.ban_recompute_used_far_apart) ban_values_used_far_apart(view, classes, banner);
+  if (options.ban_recompute_long_fusible_chains) ban_long_fusible_chains(view, classes, banner);
   return bans;
 }
 

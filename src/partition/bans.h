@@ -17,6 +17,7 @@ enum class BanReason : uint8_t {
   kNotInAllowlist,
   kRandom,
   kHeavy,
+  kNonBuiltin,
   kMaterialized,
   kTooFar,
   kReduction,
@@ -35,18 +36,44 @@ struct Bans {
   std::string text(graph::NodeId id) const;
 };
 
+/// Which values a solve may recompute although a rule bans them (by NodeId; empty: none). Collectives, and unless
+/// PyTorch's faults are asked for everything that must run once, stay banned.
+using Released = std::vector<uint8_t>;
+
 /// Applies the rules that the options leave on. Views are never banned; a user's request to recompute wins over every
 /// rule.
-Bans ban_recomputation(const JointView& view, const Classification& classes, const PartitionOptions& options);
+Bans ban_recomputation(const JointView& view, const Classification& classes, const PartitionOptions& options,
+                       const Released& released = {});
+
+/// Recomputing the value would give another one, or repeat an effect: random numbers, collectives, effects, writes.
+bool must_run_once(const JointView& view, graph::NodeId id);
+
+/// An operator that isn't PyTorch's own.
+bool is_non_builtin(const JointView& view, graph::NodeId id);
 
 /// Short name of a reason, as PyTorch writes it.
 std::string_view ban_reason_name(BanReason reason);
 
-/// The two rules that look at more than one node; they add to `bans`.
-void ban_values_used_far_apart(const JointView& view, const Classification& classes, Bans& bans);
-void ban_long_fusible_chains(const JointView& view, const Classification& classes, Bans& bans);
+/// Bans one value unless it is a view, a symbolic float, released, or to be recomputed by the user's will.
+class Banner {
+ public:
+  Banner(const JointView& view, const PartitionOptions& options, const Released& released, Bans& bans)
+      : view_(view), options_(options), released_(released), bans_(bans) {}
 
-/// Bans one value unless it is a view, a symbolic float, or to be recomputed by the user's will.
-void ban_if_allowed(const JointView& view, graph::NodeId id, BanReason reason, Bans& bans);
+  void ban(graph::NodeId id, BanReason reason) const;
+  bool is_banned(graph::NodeId id) const { return bans_.contains(id); }
+
+ private:
+  bool stays_banned(graph::NodeId id) const;
+
+  const JointView& view_;
+  const PartitionOptions& options_;
+  const Released& released_;
+  Bans& bans_;
+};
+
+/// The two rules that look at more than one node.
+void ban_values_used_far_apart(const JointView& view, const Classification& classes, const Banner& banner);
+void ban_long_fusible_chains(const JointView& view, const Classification& classes, const Banner& banner);
 
 }  // namespace sapwood::partition

@@ -53,7 +53,7 @@ std::vector<NodeId> forward_users(const JointView& view, const Classification& c
 
 }  // namespace
 
-void ban_values_used_far_apart(const JointView& view, const Classification& classes, Bans& bans) {
+void ban_values_used_far_apart(const JointView& view, const Classification& classes, const Banner& banner) {
   for (const NodeId used : classes.forward) {
     const std::vector<NodeId> users = forward_users(view, classes, used);
     if (users.empty()) continue;
@@ -61,13 +61,13 @@ void ban_values_used_far_apart(const JointView& view, const Classification& clas
     for (const NodeId user : users) last = std::max(last, classes.order_of(user));
     const int32_t unfusible = first_unfusible(view, classes, users, last);
     for (const NodeId user : users) {
-      if (classes.order_of(user) <= unfusible || !view.can_fuse(used, user) || bans.contains(user)) continue;
-      ban_if_allowed(view, user, BanReason::kUsedFarApart, bans);
+      if (classes.order_of(user) <= unfusible || !view.can_fuse(used, user) || banner.is_banned(user)) continue;
+      banner.ban(user, BanReason::kUsedFarApart);
     }
   }
 }
 
-void ban_long_fusible_chains(const JointView& view, const Classification& classes, Bans& bans) {
+void ban_long_fusible_chains(const JointView& view, const Classification& classes, const Banner& banner) {
   std::vector<uint8_t> visited(view.role.size(), 0);
   for (const NodeId start : classes.forward) {
     const int32_t first = classes.order_of(start);
@@ -80,11 +80,11 @@ void ban_long_fusible_chains(const JointView& view, const Classification& classe
       if (visited[static_cast<size_t>(current)]) continue;
       visited[static_cast<size_t>(current)] = 1;
       if (place > first + kLongestChain && chain.empty()) {
-        ban_if_allowed(view, current, BanReason::kLongChain, bans);
+        banner.ban(current, BanReason::kLongChain);
         break;
       }
       for (const NodeId user : view.users_of(current))
-        if (classes.is_forward(user) && view.can_fuse(current, user) && !bans.contains(user))
+        if (classes.is_forward(user) && view.can_fuse(current, user) && !banner.is_banned(user))
           chain.push(classes.order_of(user));
     }
   }

@@ -62,9 +62,9 @@ class DefaultChoice {
     if (view_.is_call(id) && is_bookkeeping(view_, id)) return;
     if (view_.is_symbol(id)) return add(sets_.symbols, id);
     if (is_multi_output(view_, id)) return;
-    if (view_.must_save(id)) return add(sets_.tensors, id);
+    if (view_.must_save(id)) return save(id);
     if (has_effect(view_, id)) return save_effect(id);
-    if (view_.is_opaque(id)) return add(sets_.tensors, id);
+    if (view_.is_opaque(id)) return save(id);
     consider_tensor(id);
   }
 
@@ -75,8 +75,10 @@ class DefaultChoice {
           "'" + view_.node(id).name + "' (" + view_.node(id).target +
               ") has an effect, so a checkpointed graph can't run it twice; take it out of the checkpointed region");
     }
-    add(sets_.tensors, id);
+    save(id);
   }
+
+  void save(NodeId id) { add(view_.is_opaque(id) ? sets_.objects : sets_.tensors, id); }
 
   void consider_tensor(NodeId id) {
     if (view_.is_call(id) && !view_.is_tensor(id) && !view_.node(id).meta.tensor_meta) {

@@ -80,6 +80,7 @@ std::string ban_clause(const JointView& view, BanReason reason, NodeId id) {
     case BanReason::kNotInAllowlist:
     case BanReason::kRandom:
     case BanReason::kHeavy:
+    case BanReason::kNonBuiltin:
       return cost_of_repeating(view, id);
     case BanReason::kMaterialized:
       return "it must be in memory there in any case, so recomputing it would write it a second time";

@@ -91,17 +91,14 @@ Selection forward_part(const JointView& view, const Plan& plan) {
   append(inputs, with_role(view, Role::kForwardSeed));
   std::vector<NodeId> outputs = view.forward_outputs;
   append(outputs, nodes_of(plan.saved));
+  append(outputs, nodes_of(plan.saved_objects));
   append(outputs, nodes_of(plan.saved_symbols));
   return select_nodes(view, inputs, outputs, Side::kForward);
 }
 
 Selection backward_part(const JointView& view, const Plan& plan) {
-  std::vector<NodeId> inputs = nodes_of(plan.saved_symbols);
-  append(inputs, nodes_of(plan.saved));
-  append(inputs, backward_only_inputs(view));
-  for (const NodeId id : with_role(view, Role::kPrimal))
-    if (view.is_opaque(id)) inputs.push_back(id);
-  return select_nodes(view, inputs, view.backward_outputs, Side::kBackward);
+  const SavedSets sets{nodes_of(plan.saved), nodes_of(plan.saved_objects), nodes_of(plan.saved_symbols)};
+  return select_nodes(view, backward_inputs(view, sets), view.backward_outputs, Side::kBackward);
 }
 
 }  // namespace

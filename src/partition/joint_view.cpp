@@ -184,6 +184,12 @@ bool JointView::is_opaque(NodeId id) const {
   return val && val->as<graph::OpaqueValue>();
 }
 
+bool JointView::is_backward_state(NodeId id) const {
+  const auto& val = node(id).val;
+  const auto* object = val && role_of(id) == Role::kPrimal ? val->as<graph::OpaqueValue>() : nullptr;
+  return object && mentions(object->repr, "BackwardState");
+}
+
 bool JointView::must_recompute(NodeId id) const {
   const CheckpointPolicy p = policy[static_cast<size_t>(id)];
   return p == CheckpointPolicy::kMustRecompute || p == CheckpointPolicy::kPreferRecompute;

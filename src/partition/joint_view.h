@@ -58,6 +58,8 @@ struct JointView {
   bool is_symbol(graph::NodeId id) const;
   /// Yields an object that is neither tensor nor number.
   bool is_opaque(graph::NodeId id) const;
+  /// The state of hooks that PyTorch's compiled autograd adds to the inputs: the backward gets it directly.
+  bool is_backward_state(graph::NodeId id) const;
   bool is_tensor(graph::NodeId id) const { return node(id).tensor() != nullptr; }
   /// The user's checkpointing asks for recomputation.
   bool must_recompute(graph::NodeId id) const;

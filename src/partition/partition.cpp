@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "partition/budget.h"
 #include "partition/default_partition.h"
 #include "partition/explain.h"
-#include "partition/min_cut.h"
+#include "partition/saved_values.h"
 #include "partition/selection.h"
 #include "partition/tag_rules.h"
 #include "passes/common_subexpression.h"
@@ -20,74 +21,76 @@ bool lives_in_step(const JointView& view, NodeId id) {
   return view.is_input(id) || view.role_of(id) == Role::kAttribute;
 }
 
-Plan describe(const Explanation& explain, const SavedSets& sets, Method method) {
-  Plan plan;
-  plan.method = method;
-  for (const NodeId id : sets.tensors)
-    plan.saved.push_back({id, explain.view.bytes(id), explain.why_saved(id), lives_in_step(explain.view, id)});
-  for (const NodeId id : sets.symbols)
-    plan.saved_symbols.push_back({id, 0, explain.why_saved(id), lives_in_step(explain.view, id)});
-  return plan;
+std::vector<SavedValue> describe(const Explanation& explain, const std::vector<NodeId>& values) {
+  std::vector<SavedValue> described;
+  for (const NodeId id : values) {
+    const int64_t bytes = explain.view.is_symbol(id) ? 0 : explain.view.bytes(id);
+    described.push_back({id, bytes, explain.why_saved(id), lives_in_step(explain.view, id)});
+  }
+  return described;
 }
 
 /// Recomputed is what both parts compute.
-void add_recomputed(const Explanation& explain, const SavedSets& sets, Plan& plan) {
+std::vector<RecomputedValue> recomputed_values(const Explanation& explain, const SavedSets& sets) {
   const JointView& view = explain.view;
-  std::vector<NodeId> inputs = sets.symbols;
-  inputs.insert(inputs.end(), sets.tensors.begin(), sets.tensors.end());
-  for (const NodeId id : backward_only_inputs(view)) inputs.push_back(id);
-  for (const NodeId id : view.order)
-    if (view.role_of(id) == Role::kPrimal && view.is_opaque(id)) inputs.push_back(id);
-  const Selection backward = select_nodes(view, inputs, view.backward_outputs, Side::kBackward);
+  const Selection backward = select_nodes(view, backward_inputs(view, sets), view.backward_outputs, Side::kBackward);
+  std::vector<RecomputedValue> values;
   for (const NodeId id : backward.nodes) {
     if (!view.is_call(id) || !explain.classes.is_forward(id)) continue;
     const bool shares_memory = view.info(id).is_view;
-    plan.recomputed.push_back({id, shares_memory ? 0 : view.bytes(id), explain.why_recomputed(id)});
+    values.push_back({id, shares_memory ? 0 : view.bytes(id), explain.why_recomputed(id)});
   }
+  return values;
+}
+
+Plan make_plan(const Explanation& explain, const SavedSets& chosen, Method method) {
+  const SavedSets sets = settle(explain.view, chosen);
+  Plan plan;
+  plan.method = method;
+  plan.saved = describe(explain, sets.tensors);
+  plan.saved_objects = describe(explain, sets.objects);
+  plan.saved_symbols = describe(explain, sets.symbols);
+  plan.recomputed = recomputed_values(explain, sets);
+  return plan;
 }
 
 Plan default_plan(const Graph& joint) {
   JointView view = view_joint(joint, false);
   apply_tag_rules(view, true);
   const Classification classes = classify(view);
-  const SavedSets sets = settle(view, choose_default(view));
-  const Explanation explain{view, classes, nullptr};
-  Plan plan = describe(explain, sets, Method::kDefault);
-  add_recomputed(explain, sets, plan);
-  return plan;
+  return make_plan({view, classes, nullptr}, choose_default(view), Method::kDefault);
 }
 
-Plan min_cut_plan(Graph& joint, const PartitionOptions& options) {
+Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decision) {
   passes::remove_dead_nodes(joint);
   if (options.cse) passes::merge_common_subexpressions(joint);
   JointView view = view_joint(joint, options.cse);
   apply_tag_rules(view, false);
   const Classification classes = classify(view);
   if (!classes.has_backward) return default_plan(joint);
-  if (options.recompute_only_free) {
-    const SavedSets sets = settle(view, split_by_kind(view, choose_all_but_free(view, classes)));
-    const Explanation explain{view, classes, nullptr};
-    Plan plan = describe(explain, sets, Method::kMinCut);
-    add_recomputed(explain, sets, plan);
-    return plan;
-  }
-  const MinCutSolution solution = solve_min_cut(view, classes, options);
-  const SavedSets sets = settle(view, split_by_kind(view, solution.saved));
-  const Explanation explain{view, classes, &solution.bans};
-  Plan plan = describe(explain, sets, Method::kMinCut);
-  plan.cut_value = solution.value;
-  add_recomputed(explain, sets, plan);
+  if (options.recompute_only_free)
+    return make_plan({view, classes, nullptr}, split_by_kind(view, choose_all_but_free(view, classes)),
+                     Method::kMinCut);
+  PartitionOptions resolved = options;
+  resolved.activation_memory_budget = resolve_budget(view, classes, options);
+  decision = choose_saved_values(view, classes, resolved);
+  const Bans* bans = decision.cut ? &decision.cut->bans : nullptr;
+  Plan plan = make_plan({view, classes, bans}, split_by_kind(view, decision.saved), Method::kMinCut);
+  plan.cut_value = decision.cut ? decision.cut->value : 0;
   return plan;
 }
 
 }  // namespace
 
-Plan partition(Graph& joint, const PartitionOptions& options) {
-  if (options.method == Method::kMinCut) return min_cut_plan(joint, options);
+Plan partition(Graph& joint, const PartitionOptions& options, Decision* decision) {
+  check_options(options);
+  Decision unasked;
+  Decision& how = decision ? *decision : unasked;
+  if (options.method == Method::kMinCut) return min_cut_plan(joint, options, how);
   const JointView view = view_joint(joint, false);
   // A graph that writes in the middle can't be checkpointed by the default rule: what is read again may have changed.
   const bool unsafe = has_recompute_marks(view) && !is_functional(view);
-  return unsafe ? min_cut_plan(joint, options) : default_plan(joint);
+  return unsafe ? min_cut_plan(joint, options, how) : default_plan(joint);
 }
 
 }  // namespace sapwood::partition

@@ -5,13 +5,20 @@
 
 namespace sapwood::partition {
 
+struct Decision;  // budget.h
+
 /// Decides what the backward of a joint graph gets from its forward. The graph has tangent placeholders (targets that
-/// contain "tangents") as AOTAutograd makes them. With `options.cse` the graph is changed first: common subexpressions
-/// are merged. Errors: unsupported if the cut would be infinite, naming the nodes on the path and the rules that
-/// conflict.
-/// Decides as PyTorch 2.13 does, except that random operators are never recomputed unless a checkpoint asks for it (and
-/// then from their saved state): with `ban_recompute_not_in_allowlist` off, PyTorch draws them a second time.
-Plan partition(graph::Graph& joint, const PartitionOptions& options);
+/// contain "tangents") as AOTAutograd makes them. For the minimum cut the graph is changed first: dead nodes go and,
+/// with `options.cse`, common subexpressions are merged. `decision`, if given, gets what led to the plan: the cuts that
+/// were solved and the knapsack.
+///
+/// With Compatibility::kTorch213 the decisions are those of PyTorch 2.13, node for node. docs/partitioner.md lists what
+/// the other mode repairs; above all, nothing random is drawn twice unless a checkpoint asks for it (and then from its
+/// saved state).
+///
+/// Errors: user error for options or annotations that can't hold; unsupported error if a cut would be infinite, naming
+/// the nodes on the path and the rules that conflict.
+Plan partition(graph::Graph& joint, const PartitionOptions& options, Decision* decision = nullptr);
 
 struct ForwardBackward {
   graph::Graph forward;   ///< outputs: the user's, saved tensors, saved symbols

@@ -1,6 +1,7 @@
 #include "partition/saved_values.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -13,24 +14,48 @@ using graph::kNoNode;
 using graph::NodeId;
 using graph::SymExpr;
 
-void collect(const SymExpr& expr, std::set<std::string>& symbols) {
-  if (expr.is_const()) return;
-  for (std::string& name : expr.free_symbols()) symbols.insert(std::move(name));
-}
+class SymbolCollector {
+ public:
+  explicit SymbolCollector(const graph::SymbolTable& known) : known_(known) {}
 
-void collect(const graph::Value& value, std::set<std::string>& symbols) {
-  if (const auto* size = value.as<graph::SymIntValue>()) collect(size->expr, symbols);
-  if (const auto* truth = value.as<graph::SymBoolValue>()) collect(truth->expr, symbols);
-  if (const auto* tensor = value.as<graph::TensorMeta>()) {
-    for (const SymExpr& size : tensor->shape) collect(size, symbols);
-    for (const SymExpr& stride : tensor->stride.value_or(std::vector<SymExpr>{})) collect(stride, symbols);
-    if (tensor->offset) collect(*tensor->offset, symbols);
+  void add(const graph::Value& value) {
+    if (const auto* size = value.as<graph::SymIntValue>()) add(size->expr);
+    if (const auto* truth = value.as<graph::SymBoolValue>()) add(truth->expr);
+    if (const auto* real = value.as<graph::SymFloatValue>()) add_words(real->expr);
+    if (const auto* tensor = value.as<graph::TensorMeta>()) add(*tensor);
+    if (const auto* tuple = value.as<graph::TupleValue>())
+      for (const graph::Value& item : tuple->items) add(item);
+    if (const auto* list = value.as<graph::ListValue>())
+      for (const graph::Value& item : list->items) add(item);
   }
-  if (const auto* tuple = value.as<graph::TupleValue>())
-    for (const graph::Value& item : tuple->items) collect(item, symbols);
-  if (const auto* list = value.as<graph::ListValue>())
-    for (const graph::Value& item : list->items) collect(item, symbols);
-}
+
+  std::set<std::string> names;
+
+ private:
+  void add(const SymExpr& expr) {
+    if (expr.is_const()) return;
+    for (std::string& name : expr.free_symbols()) names.insert(std::move(name));
+  }
+
+  void add(const graph::TensorMeta& tensor) {
+    for (const SymExpr& size : tensor.shape) add(size);
+    for (const SymExpr& stride : tensor.stride.value_or(std::vector<SymExpr>{})) add(stride);
+    if (tensor.offset) add(*tensor.offset);
+  }
+
+  /// Expressions of symbolic floats are text: their symbols are the words that the graph declares.
+  void add_words(std::string_view text) {
+    const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    while (!text.empty()) {
+      const auto length = static_cast<size_t>(std::ranges::find_if_not(text, in_word) - text.begin());
+      const std::string word(text.substr(0, length));
+      if (known_.contains(word)) names.insert(word);
+      text.remove_prefix(std::max<size_t>(length, 1));
+    }
+  }
+
+  const graph::SymbolTable& known_;
+};
 
 /// The symbol that a node defines: an input that is a bare symbol, or the first value of a data-dependent one.
 const std::string* bound_symbol(const JointView& view, NodeId id) {
@@ -52,16 +77,11 @@ bool only_assertions_read(const JointView& view, NodeId id) {
 }
 
 void drop_unread(const JointView& view, SavedSets& sets) {
-  std::vector<NodeId> inputs = sets.symbols;
-  inputs.insert(inputs.end(), sets.tensors.begin(), sets.tensors.end());
-  const std::vector<NodeId> own = backward_only_inputs(view);
-  inputs.insert(inputs.end(), own.begin(), own.end());
-  const Selection backward = select_nodes(view, inputs, view.backward_outputs, Side::kBackward);
-  const auto unread = [&](NodeId id) {
-    // An object among the inputs reaches the backward by itself.
-    return is_unused_input(view, backward, id) || (view.is_opaque(id) && view.role_of(id) == Role::kPrimal);
-  };
+  const Selection backward = select_nodes(view, backward_inputs(view, sets), view.backward_outputs, Side::kBackward);
+  // The state of compiled hooks reaches the backward by itself.
+  const auto unread = [&](NodeId id) { return is_unused_input(view, backward, id) || view.is_backward_state(id); };
   std::erase_if(sets.tensors, unread);
+  std::erase_if(sets.objects, unread);
   std::erase_if(sets.symbols, unread);
 }
 
@@ -84,8 +104,7 @@ void bind_symbols(const JointView& view, SavedSets& sets) {
   for (const NodeId id : view.order)
     if (view.role_of(id) == Role::kTangent) handed_over.push_back(id);
   for (const NodeId id : handed_over) {
-    if (!view.node(id).val) continue;
-    for (const std::string& name : free_symbols(*view.node(id).val)) {
+    for (const std::string& name : free_symbols(view, id)) {
       if (!bound.insert(name).second) continue;
       if (const auto found = binder.find(name); found != binder.end()) binding.push_back(found->second);
     }
@@ -96,10 +115,10 @@ void bind_symbols(const JointView& view, SavedSets& sets) {
 
 }  // namespace
 
-std::vector<std::string> free_symbols(const graph::Value& value) {
-  std::set<std::string> symbols;
-  collect(value, symbols);
-  return {symbols.begin(), symbols.end()};
+std::vector<std::string> free_symbols(const JointView& view, NodeId id) {
+  SymbolCollector collector(view.graph->symbols);
+  if (view.node(id).val) collector.add(*view.node(id).val);
+  return {collector.names.begin(), collector.names.end()};
 }
 
 std::vector<NodeId> backward_only_inputs(const JointView& view) {
@@ -110,10 +129,21 @@ std::vector<NodeId> backward_only_inputs(const JointView& view) {
   return inputs;
 }
 
+std::vector<NodeId> backward_inputs(const JointView& view, const SavedSets& sets) {
+  std::vector<NodeId> inputs = sets.symbols;
+  const std::vector<NodeId> own = backward_only_inputs(view);
+  for (const auto* part : {&sets.tensors, &sets.objects, &own}) inputs.insert(inputs.end(), part->begin(), part->end());
+  for (const NodeId id : view.order)
+    if (view.is_backward_state(id)) inputs.push_back(id);
+  return inputs;
+}
+
 SavedSets split_by_kind(const JointView& view, const std::vector<NodeId>& chosen) {
   SavedSets sets;
   for (const NodeId id : chosen) {
-    if (!view.is_symbol(id))
+    if (view.is_opaque(id))
+      sets.objects.push_back(id);
+    else if (!view.is_symbol(id))
       sets.tensors.push_back(id);
     else if (!only_assertions_read(view, id))
       sets.symbols.push_back(id);

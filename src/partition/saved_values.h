@@ -9,6 +9,7 @@ namespace sapwood::partition {
 /// What the forward hands over, apart by kind.
 struct SavedSets {
   std::vector<graph::NodeId> tensors;
+  std::vector<graph::NodeId> objects;  ///< what is neither tensor nor number
   std::vector<graph::NodeId> symbols;
 };
 
@@ -22,7 +23,10 @@ SavedSets settle(const JointView& view, SavedSets chosen);
 /// Placeholders of the backward besides what is saved: tangents, then its random seeds.
 std::vector<graph::NodeId> backward_only_inputs(const JointView& view);
 
+/// All placeholders of the backward, in order: symbols, tensors, objects, tangents, seeds, states of compiled hooks.
+std::vector<graph::NodeId> backward_inputs(const JointView& view, const SavedSets& sets);
+
 /// Symbols that occur in the value of a node, in name order.
-std::vector<std::string> free_symbols(const graph::Value& value);
+std::vector<std::string> free_symbols(const JointView& view, graph::NodeId id);
 
 }  // namespace sapwood::partition

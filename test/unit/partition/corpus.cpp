@@ -1,12 +1,10 @@
 #include "unit/partition/corpus.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <stdexcept>
 
 #include "base/file.h"
+#include "base/unpack.h"
 #include "graph/text.h"
 
 namespace sapwood::test {
@@ -14,15 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder(const std::string& model) { return fs::path(SAPWOOD_TEST_DATA) / "corpus" / model; }
+std::string read(const fs::path& path) { return unpack(read_file(path)); }
 
-std::string unpack(const fs::path& path) {
-  const std::string packed = read_file(path);
-  std::string text(ZSTD_getFrameContentSize(packed.data(), packed.size()), '\0');
-  const size_t size = ZSTD_decompress(text.data(), text.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size)) throw std::runtime_error(path.string() + ": " + ZSTD_getErrorName(size));
-  return text;
-}
+fs::path folder(const std::string& model) { return fs::path(SAPWOOD_TEST_DATA) / "corpus" / model; }
 
 }  // namespace
 
@@ -41,19 +33,19 @@ std::vector<std::string> small_corpus_models() {
 }
 
 graph::Graph corpus_graph(const std::string& model) {
-  return graph::parse_json(unpack(folder(model) / "graph.json.zst"));
+  return graph::parse_json(read(folder(model) / "graph.json.zst"));
 }
 
 nlohmann::json corpus_graph_json(const std::string& model) {
-  return nlohmann::json::parse(unpack(folder(model) / "graph.json.zst"));
+  return nlohmann::json::parse(read(folder(model) / "graph.json.zst"));
 }
 
 nlohmann::json corpus_decisions(const std::string& model) {
-  return nlohmann::json::parse(unpack(folder(model) / "decisions.json.zst"));
+  return nlohmann::json::parse(read(folder(model) / "decisions.json.zst"));
 }
 
 nlohmann::json corpus_network(const std::string& model) {
-  return nlohmann::json::parse(unpack(folder(model) / "network.json.zst"));
+  return nlohmann::json::parse(read(folder(model) / "network.json.zst"));
 }
 
 std::vector<std::string> names_of(const graph::Graph& graph, const std::vector<graph::NodeId>& nodes) {
