@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -66,18 +67,20 @@ const Cbc& cbc() {
   return *library;
 }
 
-/// One row (the memory) over binary columns (keep the value). Costs are scaled: flops reach 1e15, tolerances are
-/// absolute.
+/// One row (the memory) over binary columns (keep the value). Costs are scaled so that the smallest counts 1: CBC's
+/// tolerances are absolute, and an operation must count beside 1e12 of them.
 void load(Cbc_Model* model, const KnapsackProblem& problem) {
   const auto n = static_cast<int>(problem.size());
-  const double largest = *std::ranges::max_element(problem.runtime);
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const double runtime : problem.runtime)
+    if (runtime > 0) smallest = std::min(smallest, runtime);
   std::vector<int> starts(problem.size() + 1);
   std::iota(starts.begin(), starts.end(), 0);
   const std::vector<int> rows(problem.size(), 0);
   const std::vector<double> zeros(problem.size(), 0);
   const std::vector<double> ones(problem.size(), 1);
   std::vector<double> cost;
-  for (const double runtime : problem.runtime) cost.push_back(largest > 0 ? -runtime / largest : 0);
+  for (const double runtime : problem.runtime) cost.push_back(runtime > 0 ? -runtime / smallest : 0);
   const double no_lower_bound = -1e300;
   cbc().load_problem(model, n, 1, starts.data(), rows.data(), problem.memory.data(), zeros.data(), ones.data(),
                      cost.data(), &no_lower_bound, &problem.max_memory);
