@@ -121,7 +121,9 @@ ForwardBackward extract(const Graph& joint, const Plan& plan) {
   parts.forward.num_forward_outputs = joint.num_forward_outputs;
   parts.forward.static_lifetime_inputs = joint.static_lifetime_inputs;
   parts.backward = PartBuilder(view, backward).build(joint.name + ".backward", true);
-  if (checkpointed) replay_random_states(view, plan.saved_symbols.size(), parts);
+  if (checkpointed) replay_random_states(view, plan.saved_symbols.size(), plan.graphsafe_rng, parts);
+  thread_generators_through_subgraphs(parts.forward, false);
+  thread_generators_through_subgraphs(parts.backward, true);
   return parts;
 }
 

@@ -80,17 +80,21 @@ Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decis
   return plan;
 }
 
+/// A graph that writes in the middle can't be checkpointed by the default rule: what is read again may have changed.
+bool is_unsafe_for_default(const Graph& joint) {
+  const JointView view = view_joint(joint, false);
+  return has_recompute_marks(view) && !is_functional(view);
+}
+
 }  // namespace
 
 Plan partition(Graph& joint, const PartitionOptions& options, Decision* decision) {
   check_options(options);
   Decision unasked;
-  Decision& how = decision ? *decision : unasked;
-  if (options.method == Method::kMinCut) return min_cut_plan(joint, options, how);
-  const JointView view = view_joint(joint, false);
-  // A graph that writes in the middle can't be checkpointed by the default rule: what is read again may have changed.
-  const bool unsafe = has_recompute_marks(view) && !is_functional(view);
-  return unsafe ? min_cut_plan(joint, options, how) : default_plan(joint);
+  const bool cut = options.method == Method::kMinCut || is_unsafe_for_default(joint);
+  Plan plan = cut ? min_cut_plan(joint, options, decision ? *decision : unasked) : default_plan(joint);
+  plan.graphsafe_rng = options.graphsafe_rng_functionalization;
+  return plan;
 }
 
 }  // namespace sapwood::partition

@@ -28,6 +28,7 @@ struct RecomputedValue {
 /// graph.
 struct Plan {
   Method method = Method::kMinCut;
+  bool graphsafe_rng = true;              ///< how recomputed random operators are replayed; see random_state.h
   std::vector<SavedValue> saved;          ///< tensors, in graph order
   std::vector<SavedValue> saved_objects;  ///< neither tensors nor numbers, after the tensors
   std::vector<SavedValue> saved_symbols;  ///< symbolic sizes, always last
