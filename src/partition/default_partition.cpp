@@ -47,7 +47,7 @@ bool has_effect(const JointView& view, NodeId id) {
 class DefaultChoice {
  public:
   explicit DefaultChoice(const JointView& view)
-      : view_(view), forward_(recorded_forward(view)), checkpointing_(has_recompute_marks(view)) {}
+      : view_(view), forward_(recorded_forward(view)), checkpointing_(has_recompute_marks(*view.graph)) {}
 
   SavedSets run() {
     for (const NodeId id : view_.order)

@@ -86,42 +86,42 @@ class PartBuilder {
   std::vector<NodeId> map_;
 };
 
-Selection forward_part(const JointView& view, const Plan& plan) {
+Selection forward_part(const JointView& view, const SavedSets& sets) {
   std::vector<NodeId> inputs = with_role(view, Role::kPrimal);
   append(inputs, with_role(view, Role::kForwardSeed));
   std::vector<NodeId> outputs = view.forward_outputs;
-  append(outputs, nodes_of(plan.saved));
-  append(outputs, nodes_of(plan.saved_objects));
-  append(outputs, nodes_of(plan.saved_symbols));
+  for (const auto* part : {&sets.tensors, &sets.objects, &sets.symbols}) append(outputs, *part);
   return select_nodes(view, inputs, outputs, Side::kForward);
-}
-
-Selection backward_part(const JointView& view, const Plan& plan) {
-  const SavedSets sets{nodes_of(plan.saved), nodes_of(plan.saved_objects), nodes_of(plan.saved_symbols)};
-  return select_nodes(view, backward_inputs(view, sets), view.backward_outputs, Side::kBackward);
 }
 
 }  // namespace
 
+Parts select_parts(const JointView& view, const SavedSets& sets, Method method) {
+  Parts parts;
+  parts.forward = forward_part(view, sets);
+  parts.backward = select_nodes(view, backward_inputs(view, sets), view.backward_outputs, Side::kBackward);
+  if (method == Method::kDefault) {
+    drop_dead_collectives(view, parts.forward);
+    drop_dead_collectives(view, parts.backward);
+  }
+  if (method == Method::kMinCut || has_recompute_marks(*view.graph)) order_like_autograd(view, parts.backward);
+  raise_getitems(view, parts.forward);
+  raise_getitems(view, parts.backward);
+  return parts;
+}
+
 ForwardBackward extract(const Graph& joint, const Plan& plan) {
   JointView view = view_joint(joint, true);
-  const bool checkpointed = has_recompute_marks(view);
   apply_tag_rules(view, plan.method == Method::kDefault);
-  Selection forward = forward_part(view, plan);
-  Selection backward = backward_part(view, plan);
-  if (plan.method == Method::kDefault) {
-    drop_dead_collectives(view, forward);
-    drop_dead_collectives(view, backward);
-  }
-  if (plan.method == Method::kMinCut || checkpointed) order_like_autograd(view, backward);
-  raise_getitems(view, forward);
-  raise_getitems(view, backward);
+  const SavedSets sets{nodes_of(plan.saved), nodes_of(plan.saved_objects), nodes_of(plan.saved_symbols)};
+  const Parts selected = select_parts(view, sets, plan.method);
   ForwardBackward parts;
-  parts.forward = PartBuilder(view, forward).build(joint.name + ".forward", false);
+  parts.forward = PartBuilder(view, selected.forward).build(joint.name + ".forward", false);
   parts.forward.num_forward_outputs = joint.num_forward_outputs;
   parts.forward.static_lifetime_inputs = joint.static_lifetime_inputs;
-  parts.backward = PartBuilder(view, backward).build(joint.name + ".backward", true);
-  if (checkpointed) replay_random_states(view, plan.saved_symbols.size(), plan.graphsafe_rng, parts);
+  parts.backward = PartBuilder(view, selected.backward).build(joint.name + ".backward", true);
+  if (has_recompute_marks(joint))
+    replay_random_states(view, plan.saved_symbols.size(), plan.graphsafe_rng, parts);
   thread_generators_through_subgraphs(parts.forward, false);
   thread_generators_through_subgraphs(parts.backward, true);
   return parts;

@@ -2,9 +2,21 @@
 
 #include <vector>
 
+#include "partition/plan.h"
+#include "partition/saved_values.h"
 #include "partition/selection.h"
 
 namespace sapwood::partition {
+
+/// The two parts of a graph as nodes of the joint graph, each in its final order.
+struct Parts {
+  Selection forward;
+  Selection backward;
+};
+
+/// Splits a graph for what is handed over. `view` has the tag rules applied. Errors: internal error naming an output
+/// that can't be computed.
+Parts select_parts(const JointView& view, const SavedSets& sets, Method method);
 
 /// Orders the backward as autograd's engine would run it: each gradient pulls in what it needs just before it, so that
 /// recomputed values live shortly. Unchanged if nothing reads a tangent.

@@ -5,6 +5,7 @@
 #include "partition/budget.h"
 #include "partition/default_partition.h"
 #include "partition/explain.h"
+#include "partition/prices.h"
 #include "partition/saved_values.h"
 #include "partition/selection.h"
 #include "partition/tag_rules.h"
@@ -43,7 +44,7 @@ std::vector<RecomputedValue> recomputed_values(const Explanation& explain, const
   return values;
 }
 
-Plan make_plan(const Explanation& explain, const SavedSets& chosen, Method method) {
+Plan make_plan(const Explanation& explain, const SavedSets& chosen, const PartitionOptions& options, Method method) {
   const SavedSets sets = settle(explain.view, chosen);
   Plan plan;
   plan.method = method;
@@ -51,14 +52,15 @@ Plan make_plan(const Explanation& explain, const SavedSets& chosen, Method metho
   plan.saved_objects = describe(explain, sets.objects);
   plan.saved_symbols = describe(explain, sets.symbols);
   plan.recomputed = recomputed_values(explain, sets);
+  price_saved_values(explain.view, options, plan);
   return plan;
 }
 
-Plan default_plan(const Graph& joint) {
+Plan default_plan(const Graph& joint, const PartitionOptions& options) {
   JointView view = view_joint(joint, false);
   apply_tag_rules(view, true);
   const Classification classes = classify(view);
-  return make_plan({view, classes, nullptr}, choose_default(view), Method::kDefault);
+  return make_plan({view, classes, nullptr}, choose_default(view), options, Method::kDefault);
 }
 
 Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decision) {
@@ -67,23 +69,23 @@ Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decis
   JointView view = view_joint(joint, options.cse);
   apply_tag_rules(view, false);
   const Classification classes = classify(view);
-  if (!classes.has_backward) return default_plan(joint);
+  if (!classes.has_backward) return default_plan(joint, options);
   if (options.recompute_only_free)
-    return make_plan({view, classes, nullptr}, split_by_kind(view, choose_all_but_free(view, classes)),
+    return make_plan({view, classes, nullptr}, split_by_kind(view, choose_all_but_free(view, classes)), options,
                      Method::kMinCut);
   PartitionOptions resolved = options;
   resolved.activation_memory_budget = resolve_budget(view, classes, options);
   decision = choose_saved_values(view, classes, resolved);
   const Bans* bans = decision.cut ? &decision.cut->bans : nullptr;
-  Plan plan = make_plan({view, classes, bans}, split_by_kind(view, decision.saved), Method::kMinCut);
+  Plan plan = make_plan({view, classes, bans}, split_by_kind(view, decision.saved), options, Method::kMinCut);
+  plan.budget = decision.budget;
   plan.cut_value = decision.cut ? decision.cut->value : 0;
   return plan;
 }
 
 /// A graph that writes in the middle can't be checkpointed by the default rule: what is read again may have changed.
 bool is_unsafe_for_default(const Graph& joint) {
-  const JointView view = view_joint(joint, false);
-  return has_recompute_marks(view) && !is_functional(view);
+  return has_recompute_marks(joint) && !is_functional(view_joint(joint, false));
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ Plan partition(Graph& joint, const PartitionOptions& options, Decision* decision
   check_options(options);
   Decision unasked;
   const bool cut = options.method == Method::kMinCut || is_unsafe_for_default(joint);
-  Plan plan = cut ? min_cut_plan(joint, options, decision ? *decision : unasked) : default_plan(joint);
+  Plan plan = cut ? min_cut_plan(joint, options, decision ? *decision : unasked) : default_plan(joint, options);
   plan.graphsafe_rng = options.graphsafe_rng_functionalization;
   return plan;
 }

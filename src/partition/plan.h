@@ -9,12 +9,22 @@
 
 namespace sapwood::partition {
 
+/// What it would take to drop a saved value and compute it again from everything else that is saved.
+struct Price {
+  bool possible = false;     ///< false: it is an input, or something on the way must run once
+  int64_t nodes = 0;         ///< calls that the backward would repeat
+  double runtime = 0;        ///< of these calls, in the unit of the estimator
+  int64_t extra_bytes = 0;   ///< of inputs that would have to be handed over as well
+  std::string obstacle;      ///< the node that must run once, if that is why
+};
+
 /// A value that the forward hands to the backward.
 struct SavedValue {
   graph::NodeId node = graph::kNoNode;
   int64_t bytes = 0;      ///< of the tensor, with hints for symbolic sizes; 0 for a symbol
   std::string reason;     ///< one sentence: why it is saved and not recomputed
   bool is_input = false;  ///< an input of the step (or a constant of the graph): nothing more has to be kept
+  Price price = {};       ///< of dropping it; tensors only
 };
 
 /// A forward value that the backward computes again.
@@ -34,6 +44,7 @@ struct Plan {
   std::vector<SavedValue> saved_symbols;  ///< symbolic sizes, always last
   std::vector<RecomputedValue> recomputed;
   int64_t cut_value = 0;        ///< capacity of the minimum cut; 0 for kDefault
+  double budget = 1;            ///< the fraction that was decided under
   int64_t saved_bytes() const;  ///< of what isn't an input of the step
 };
 

@@ -72,8 +72,12 @@ void save_sources_of_double_writes(JointView& view) {
 
 }  // namespace
 
-bool has_recompute_marks(const JointView& view) {
-  return std::ranges::any_of(view.order, [&](NodeId id) { return view.must_recompute(id); });
+bool has_recompute_marks(const graph::Graph& joint) {
+  for (NodeId id = joint.first(); id != graph::kNoNode; id = joint[id].next) {
+    const CheckpointPolicy policy = joint[id].meta.recompute;
+    if (policy == CheckpointPolicy::kMustRecompute || policy == CheckpointPolicy::kPreferRecompute) return true;
+  }
+  return false;
 }
 
 bool is_functional(const JointView& view) {
@@ -88,7 +92,7 @@ bool is_functional(const JointView& view) {
 }
 
 void apply_tag_rules(JointView& view, bool save_region_inputs) {
-  if (has_recompute_marks(view)) settle_region_boundaries(view, save_region_inputs);
+  if (has_recompute_marks(*view.graph)) settle_region_boundaries(view, save_region_inputs);
   for (const NodeId id : view.order)
     if (view.is_call(id) && view.is_collective(id) && !view.must_recompute(id)) mark_save(view, id);
   for (const NodeId id : view.order) {

@@ -4,8 +4,8 @@
 
 namespace sapwood::partition {
 
-/// Some node is marked for recomputation by the user's checkpointing.
-bool has_recompute_marks(const JointView& view);
+/// Some node is marked for recomputation by the user's checkpointing, before any rule changes that.
+bool has_recompute_marks(const graph::Graph& joint);
 
 /// Only the last writes into inputs break the rule that every value is computed once. Checkpointing needs such a graph.
 bool is_functional(const JointView& view);
