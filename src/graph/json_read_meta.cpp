@@ -14,7 +14,7 @@ namespace {
 enum class Special : uint8_t { kTag, kPolicy, kCustom, kDesc, kBindings, kHop };
 
 using Field = std::variant<Special, bool NodeMeta::*, std::optional<int64_t> NodeMeta::*,
-                           std::optional<double> NodeMeta::*, std::string NodeMeta::*>;
+                           std::optional<NumberMark> NodeMeta::*, std::string NodeMeta::*>;
 struct Row {
   std::string_view key;
   Field field;
@@ -70,8 +70,9 @@ void JsonReader::read_meta_field(size_t key, NodeMeta& meta) {
     meta.** flag = in_.boolean();
   } else if (const auto* count = get<std::optional<int64_t> NodeMeta::*>(key)) {
     meta.** count = in_.integer();
-  } else if (const auto* real = get<std::optional<double> NodeMeta::*>(key)) {
-    meta.** real = in_.real();
+  } else if (const auto* mark = get<std::optional<NumberMark> NodeMeta::*>(key)) {
+    const JsonCursor::Number number = in_.number();
+    meta.** mark = NumberMark{number.real, number.is_int};
   } else if (const auto* text = get<std::string NodeMeta::*>(key)) {
     meta.** text = in_.string();
   } else {

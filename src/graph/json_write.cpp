@@ -158,7 +158,7 @@ void JsonWriter::meta(const Node& node) {
   count("ac_graph_id", m.ac_graph_id);
   flag("has_backward_hook", m.has_backward_hook);
   flag("autograd_backward", m.autograd_backward);
-  if (m.memory_budget) key("memory_budget"), append_float(*m.memory_budget, out_);
+  if (m.memory_budget) key("memory_budget"), append_number(*m.memory_budget, out_);
   count("seq_nr", m.seq_nr);
   flag("saved_tensor_with_no_vc_check", m.saved_tensor_with_no_vc_check);
   flag("saved_for_quantization", m.saved_for_quantization);

@@ -26,6 +26,13 @@ enum class CheckpointPolicy : uint8_t {
   kPreferCpuOffload
 };
 
+/// A number that was written as an integer (`1`) or as a float (`1.0`): PyTorch tells them apart.
+struct NumberMark {
+  double value = 0;
+  bool is_integer = false;
+  friend bool operator==(const NumberMark&, const NumberMark&) = default;
+};
+
 /// Facts about a node that aren't arguments. Every field has the name and meaning of its key in `sapwood.graph/1`.
 struct NodeMeta {
   PartitionerTag partitioner_tag = PartitionerTag::kNone;
@@ -33,7 +40,7 @@ struct NodeMeta {
   std::optional<int64_t> ac_graph_id;
   bool has_backward_hook = false;
   bool autograd_backward = false;
-  std::optional<double> memory_budget;
+  std::optional<NumberMark> memory_budget;
   std::optional<int64_t> seq_nr;
   bool saved_tensor_with_no_vc_check = false;
   bool saved_for_quantization = false;

@@ -27,6 +27,10 @@ void append_int(int64_t value, std::string& out) {
   out.append(buffer.data(), end);
 }
 
+void append_number(const NumberMark& number, std::string& out) {
+  number.is_integer ? append_int(static_cast<int64_t>(number.value), out) : append_float(number.value, out);
+}
+
 void append_quoted(std::string_view text, std::string& out) {
   constexpr std::string_view kHex = "0123456789abcdef";
   constexpr std::string_view kNamed = "\b\f\n\r\t\"\\";

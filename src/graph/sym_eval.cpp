@@ -26,7 +26,12 @@ class Evaluator {
  private:
   std::optional<int64_t> symbol(const std::string& name) const {
     const auto it = symbols_.find(name);
-    return it != symbols_.end() && it->second.hint ? it->second.hint : fallback_;
+    if (it == symbols_.end() || !fallback_) return it == symbols_.end() ? fallback_ : it->second.hint;
+    const SymbolInfo& known = it->second;
+    if (known.hint) return known.hint;
+    // The fallback must be a value that the symbol can have.
+    const int64_t at_least = std::max(*fallback_, known.lower.value_or(*fallback_));
+    return std::min(at_least, known.upper.value_or(at_least));
   }
 
   std::optional<int64_t> where(const std::vector<SymExpr>& operands) const {

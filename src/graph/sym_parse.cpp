@@ -308,7 +308,27 @@ class Parser {
     return build([&] { return SymExpr::symbol(name); });
   }
 
+  /// `Piecewise((value, condition), ..., (value, True))`, as SymPy writes a choice.
+  SymExpr piecewise() {
+    const Nesting nesting(*this);
+    expect('(');
+    const SymExpr value = disjunction();
+    expect(',');
+    const SymExpr condition = disjunction();
+    expect(')');
+    if (!take(",")) {
+      if (condition != SymExpr(1)) fail("the last condition of Piecewise must be True");
+      expect(')');
+      return value;
+    }
+    return make(SymOp::kWhere, {condition, value, piecewise()});
+  }
+
   SymExpr call(std::string_view name, size_t start) {
+    if (name == "Piecewise") {
+      ++at_;
+      return piecewise();
+    }
     const auto function =
         std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
     if (function == kFunctions.end()) {

@@ -100,7 +100,7 @@ class Printer {
         function("CeilDiv", expr);
         break;
       case SymOp::kWhere:
-        function("Where", expr);
+        piecewise(expr);
         break;
       case SymOp::kLt:
         infix(expr, " < ", kRelation);
@@ -149,6 +149,26 @@ class Printer {
     out_ += name;
     out_ += '(';
     infix(expr, ", ", 0);
+    out_ += ')';
+  }
+
+  /// A choice in the other branch of a choice is one more case.
+  void piecewise(const SymExpr& expr) {
+    out_ += "Piecewise(";
+    const SymExpr* rest = &expr;
+    for (; !rest->is_const() && rest->op() == SymOp::kWhere; rest = &rest->operands()[2]) {
+      case_of(rest->operands()[1], &rest->operands()[0]);
+      out_ += ", ";
+    }
+    case_of(*rest, nullptr);
+    out_ += ')';
+  }
+
+  void case_of(const SymExpr& value, const SymExpr* condition) {
+    out_ += '(';
+    print(value);
+    out_ += ", ";
+    condition ? print(*condition) : void(out_ += "True");
     out_ += ')';
   }
 

@@ -117,8 +117,13 @@ void TextParser::parse_fact(Node& node, std::string_view key, size_t begin) {
 }
 
 bool TextParser::parse_number_fact(NodeMeta& meta, std::string_view key) {
-  if (key == "memory_budget" || key == "region_memory_budget") {
-    (key == "memory_budget" ? meta.memory_budget : meta.region_memory_budget) = parse_real();
+  if (key == "memory_budget") {
+    const bool is_integer = in_.peek().text.find_first_not_of("-0123456789") == std::string_view::npos;
+    meta.memory_budget = NumberMark{parse_real(), is_integer};
+    return true;
+  }
+  if (key == "region_memory_budget") {
+    meta.region_memory_budget = parse_real();
     return true;
   }
   std::optional<int64_t>* field = nullptr;

@@ -51,7 +51,7 @@ void TextPrinter::meta_policies(const NodeMeta& m) {
   count("ac_graph_id", m.ac_graph_id);
   flag("has_backward_hook", m.has_backward_hook);
   flag("autograd_backward", m.autograd_backward);
-  real("memory_budget=", m.memory_budget);
+  if (m.memory_budget) key("memory_budget="), append_number(*m.memory_budget, out_);
   real("region_memory_budget=", m.region_memory_budget);
   flag("saved_tensor_with_no_vc_check", m.saved_tensor_with_no_vc_check);
   flag("saved_for_quantization", m.saved_for_quantization);

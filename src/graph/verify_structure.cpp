@@ -79,6 +79,14 @@ void check_users(VerifyContext& context) {
   }
 }
 
+/// An item of a tuple that is an input. PyTorch's backward graphs have such between their placeholders.
+bool takes_input_apart(const Graph& graph, const Node& node) {
+  if (!node.is_call("operator.getitem") || node.args.empty()) return false;
+  const auto* source = node.args[0].as<NodeArg>();
+  return source && source->id >= 0 && static_cast<size_t>(source->id) < graph.id_bound() &&
+         graph[source->id].kind == NodeKind::kPlaceholder;
+}
+
 void check_placeholders(VerifyContext& context) {
   bool others = false;
   for (const NodeId id : context.order) {
@@ -88,7 +96,7 @@ void check_placeholders(VerifyContext& context) {
       if (!node.args.empty() || !node.kwargs.empty())
         context.report("placeholder-arguments", id, "a placeholder takes no arguments");
     } else {
-      others = true;
+      others = others || !takes_input_apart(context.graph, node);
     }
     if (node.kind == NodeKind::kGetAttr && (!node.args.empty() || !node.kwargs.empty()))
       context.report("attribute-arguments", id, "an attribute takes no arguments");

@@ -125,8 +125,7 @@ class BudgetChoice {
   bool may_be_recomputed(NodeId id, const std::set<int32_t>& storages) const {
     if (classes_.distance(id) >= kFarFromBackward || view_.must_save(id)) return false;
     if (repaired() && (must_run_once(view_, id) || view_.is_input(id) || view_.is_symbol(id))) return false;
-    return !storages.contains(storage_of(id)) ||
-           (options_.is_non_builtin_to_include && is_non_builtin(view_, id));
+    return !storages.contains(storage_of(id)) || (options_.is_non_builtin_to_include && is_non_builtin(view_, id));
   }
 
   /// What the last cut may not recompute, but a smaller budget could: the largest first.

@@ -31,20 +31,20 @@ struct KnapsackRecord {
 
 /// What the forward hands over, and how that was found.
 struct Decision {
-  std::vector<graph::NodeId> saved;  ///< tensors, symbols and objects together
+  std::vector<graph::NodeId> saved;   ///< tensors, symbols and objects together
   std::optional<MinCutSolution> cut;  ///< the last one; none if no cut was needed
   std::vector<SolveRecord> solves;
   std::optional<KnapsackRecord> knapsack;
-  double budget = 1;         ///< the fraction that was used
-  int64_t input_bytes = 0;   ///< of all inputs: what the budget 0 saves
-  int64_t fastest_bytes = 0;  ///< of what the fastest cut saves
+  double budget = 1;                 ///< the fraction that was used
+  int64_t input_bytes = 0;           ///< of all inputs: what the budget 0 saves
+  int64_t fastest_bytes = 0;         ///< of what the fastest cut saves
   double more_aggressive_ratio = 0;  ///< between the two, where a cut without the heuristic bans lies
   double aggressive_ratio = 0;       ///< the same without the list of cheap operators as well
 };
 
-/// Decides under a budget from 0 to 1. With 1 that is the fastest cut. With less, cuts with fewer bans are tried first; if
-/// they save too much as well, the values that are dear to recompute are weighed against each other (the knapsack), and
-/// those that lose may be recomputed in the last cut.
+/// Decides under a budget from 0 to 1. With 1 that is the fastest cut. With less, cuts with fewer bans are tried first;
+/// if they save too much as well, the values that are dear to recompute are weighed against each other (the knapsack),
+/// and those that lose may be recomputed in the last cut.
 ///
 /// Errors: unsupported error if a cut is infinite; user error for a custom solver that answers with wrong indices.
 Decision choose_saved_values(const JointView& view, const Classification& classes, const PartitionOptions& options);

@@ -54,9 +54,11 @@ std::string listed(const std::vector<std::string>& names) {
 double resolve_budget(const JointView& view, const Classification& classes, const PartitionOptions& options) {
   double budget = options.activation_memory_budget;
   for (const NodeId id : view.order) {
-    if (!view.node(id).meta.memory_budget) continue;
-    check_range(*view.node(id).meta.memory_budget, view.node(id));
-    budget = *view.node(id).meta.memory_budget;
+    const auto& mark = view.node(id).meta.memory_budget;
+    // PyTorch overlooks a budget that is written as an integer.
+    if (!mark || (mark->is_integer && options.compatibility == Compatibility::kTorch213)) continue;
+    check_range(mark->value, view.node(id));
+    budget = mark->value;
     break;
   }
   RegionMarks marks;

@@ -57,8 +57,9 @@ class PartBuilder {
     Graph part;
     part.name = name;
     copy_context(view_, selection_, part);
-    for (const NodeId id : selection_.inputs) add_input(part, id);
-    for (const NodeId id : selection_.nodes) add_copy(part, id, is_backward);
+    for (const NodeId id : selection_.inputs) add_input(part, id, is_backward);
+    for (const NodeId id : selection_.nodes)
+      if (map_[static_cast<size_t>(id)] == kNoNode) add_copy(part, id, is_backward);
     std::vector<NodeId> outputs;
     for (const NodeId id : selection_.outputs)
       outputs.push_back(id == kNoNode ? kNoNode : map_[static_cast<size_t>(id)]);
@@ -67,10 +68,16 @@ class PartBuilder {
   }
 
  private:
-  void add_input(Graph& part, NodeId id) {
+  /// A tuple among the inputs is taken apart where it comes in.
+  void add_input(Graph& part, NodeId id, bool is_backward) {
     const NodeId added = part.placeholder(view_.node(id).name, view_.node(id).val);
     part.meta(added) = view_.node(id).meta;
     map_[static_cast<size_t>(id)] = added;
+    if (view_.node(id).tensor()) return;
+    for (const NodeId item : selection_.nodes) {
+      if (!view_.is_getitem(item)) break;
+      if (view_.inputs_of(item).front() == id) add_copy(part, item, is_backward);
+    }
   }
 
   void add_copy(Graph& part, NodeId id, bool is_backward) {
@@ -120,8 +127,7 @@ ForwardBackward extract(const Graph& joint, const Plan& plan) {
   parts.forward.num_forward_outputs = joint.num_forward_outputs;
   parts.forward.static_lifetime_inputs = joint.static_lifetime_inputs;
   parts.backward = PartBuilder(view, selected.backward).build(joint.name + ".backward", true);
-  if (has_recompute_marks(joint))
-    replay_random_states(view, plan.saved_symbols.size(), plan.graphsafe_rng, parts);
+  if (has_recompute_marks(joint)) replay_random_states(view, plan.saved_symbols.size(), plan.graphsafe_rng, parts);
   thread_generators_through_subgraphs(parts.forward, false);
   thread_generators_through_subgraphs(parts.backward, true);
   return parts;

@@ -18,7 +18,8 @@ std::unordered_map<std::string, double> by_name(const std::vector<std::string>& 
                                                 const std::vector<double>& recorded, const std::string& what) {
   if (map) return *map;
   if (recorded.size() != candidates.size()) {
-    throw_user("partition", "the " + what + " of the candidates are unknown: give them as a map of all nodes, or as a " +
+    throw_user("partition", "the " + what +
+                                " of the candidates are unknown: give them as a map of all nodes, or as a " +
                                 "list with one entry per candidate");
   }
   std::unordered_map<std::string, double> values;

@@ -22,7 +22,8 @@ double per_memory(const KnapsackProblem& problem, int32_t item) {
 std::vector<int32_t> by_worth(const KnapsackProblem& problem) {
   std::vector<int32_t> items(problem.size());
   std::iota(items.begin(), items.end(), 0);
-  std::ranges::stable_sort(items, [&](int32_t a, int32_t b) { return per_memory(problem, a) > per_memory(problem, b); });
+  std::ranges::stable_sort(items,
+                           [&](int32_t a, int32_t b) { return per_memory(problem, a) > per_memory(problem, b); });
   return items;
 }
 

@@ -43,16 +43,13 @@ std::optional<Cbc> open_cbc() {
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::nullopt;
   Cbc cbc;
-  const bool complete = find(library, "Cbc_newModel", cbc.new_model) &&
-                        find(library, "Cbc_deleteModel", cbc.delete_model) &&
-                        find(library, "Cbc_setLogLevel", cbc.set_log_level) &&
-                        find(library, "Cbc_setParameter", cbc.set_parameter) &&
-                        find(library, "Cbc_loadProblem", cbc.load_problem) &&
-                        find(library, "Cbc_setInteger", cbc.set_integer) &&
-                        find(library, "Cbc_setObjSense", cbc.set_objective_sense) &&
-                        find(library, "Cbc_solve", cbc.solve) &&
-                        find(library, "Cbc_isProvenOptimal", cbc.is_proven_optimal) &&
-                        find(library, "Cbc_getColSolution", cbc.column_solution);
+  const bool complete =
+      find(library, "Cbc_newModel", cbc.new_model) && find(library, "Cbc_deleteModel", cbc.delete_model) &&
+      find(library, "Cbc_setLogLevel", cbc.set_log_level) && find(library, "Cbc_setParameter", cbc.set_parameter) &&
+      find(library, "Cbc_loadProblem", cbc.load_problem) && find(library, "Cbc_setInteger", cbc.set_integer) &&
+      find(library, "Cbc_setObjSense", cbc.set_objective_sense) && find(library, "Cbc_solve", cbc.solve) &&
+      find(library, "Cbc_isProvenOptimal", cbc.is_proven_optimal) &&
+      find(library, "Cbc_getColSolution", cbc.column_solution);
   if (complete) return cbc;
   dlclose(library);
   return std::nullopt;

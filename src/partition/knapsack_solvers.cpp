@@ -9,8 +9,7 @@ namespace {
 
 /// The dynamic program at the knee of the curve between a budget of nearly nothing and the user's.
 KnapsackChoice solve_at_knee(const KnapsackTask& task, bool repaired) {
-  const GraphInfo info =
-      GraphInfo::from_joint(task.view, task.candidates, task.problem.memory, task.problem.runtime);
+  const GraphInfo info = GraphInfo::from_joint(task.view, task.candidates, task.problem.memory, task.problem.runtime);
   const KnapsackEvaluator evaluator(info, task.options.compatibility);
   KnapsackProblem problem = task.problem;
   if (repaired) {

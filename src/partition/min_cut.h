@@ -13,7 +13,8 @@ struct MinCutSolution {
 };
 
 /// The cheapest set of values from which the backward can compute whatever else it needs without breaking a ban.
-/// `released` values may be recomputed whatever the rules say; `inputs_free`: inputs cost nothing to save. Errors: unsupported error if there is no such set.
+/// `released` values may be recomputed whatever the rules say; `inputs_free`: inputs cost nothing to save. Errors:
+/// unsupported error if there is no such set.
 MinCutSolution solve_min_cut(const JointView& view, const Classification& classes, const PartitionOptions& options,
                              const Released& released = {}, bool inputs_free = false);
 

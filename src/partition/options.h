@@ -60,7 +60,7 @@ struct PartitionOptions {
   std::optional<int64_t> activation_memory_bytes;
   Solver activation_memory_budget_solver = Solver::kDp;
   Estimator activation_memory_budget_runtime_estimator = Estimator::kFlops;
-  CustomSolver custom_solver;                                                        ///< with Solver::kCustom
+  CustomSolver custom_solver;                                                       ///< with Solver::kCustom
   std::function<double(const graph::Graph& joint, graph::NodeId node)> runtime_of;  ///< with kProfile and kCustom
 
   /// Recompute only what costs no pass over memory (views, constants): for executors that don't fuse.
@@ -69,10 +69,10 @@ struct PartitionOptions {
 
 /// One knob: everything that the command line, plan files and the documentation know of it.
 struct OptionRow {
-  using Field = std::variant<bool PartitionOptions::*, double PartitionOptions::*, int64_t PartitionOptions::*,
-                             std::optional<int64_t> PartitionOptions::*, Method PartitionOptions::*,
-                             Compatibility PartitionOptions::*, Solver PartitionOptions::*,
-                             Estimator PartitionOptions::*>;
+  using Field =
+      std::variant<bool PartitionOptions::*, double PartitionOptions::*, int64_t PartitionOptions::*,
+                   std::optional<int64_t> PartitionOptions::*, Method PartitionOptions::*,
+                   Compatibility PartitionOptions::*, Solver PartitionOptions::*, Estimator PartitionOptions::*>;
   std::string_view name;  ///< as in PyTorch: "activation_memory_budget"
   std::string_view flag;  ///< on the command line, without dashes: "budget"
   Field field;

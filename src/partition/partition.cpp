@@ -64,8 +64,7 @@ Plan default_plan(const Graph& joint, const PartitionOptions& options) {
 }
 
 Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decision) {
-  passes::remove_dead_nodes(joint);
-  if (options.cse) passes::merge_common_subexpressions(joint);
+  prepare_joint(joint, options);
   JointView view = view_joint(joint, options.cse);
   apply_tag_rules(view, false);
   const Classification classes = classify(view);
@@ -89,6 +88,17 @@ bool is_unsafe_for_default(const Graph& joint) {
 }
 
 }  // namespace
+
+void prepare_joint(Graph& joint, const PartitionOptions& options) {
+  if (options.method != Method::kMinCut && !is_unsafe_for_default(joint)) return;
+  passes::remove_dead_nodes(joint);
+  if (!options.cse) return;
+  if (options.compatibility == Compatibility::kTorch213) {
+    passes::merge_common_subexpressions_as_torch(joint);
+  } else {
+    passes::merge_common_subexpressions(joint);
+  }
+}
 
 Plan partition(Graph& joint, const PartitionOptions& options, Decision* decision) {
   check_options(options);

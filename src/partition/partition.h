@@ -20,6 +20,10 @@ struct Decision;  // budget.h
 /// the nodes on the path and the rules that conflict.
 Plan partition(graph::Graph& joint, const PartitionOptions& options, Decision* decision = nullptr);
 
+/// What `partition` does to a graph before it decides: for the minimum cut dead nodes go and, with `options.cse`,
+/// common subexpressions are merged.
+void prepare_joint(graph::Graph& joint, const PartitionOptions& options);
+
 struct ForwardBackward {
   graph::Graph forward;   ///< outputs: the user's, saved tensors, saved symbols
   graph::Graph backward;  ///< placeholders: saved symbols, saved tensors, tangents

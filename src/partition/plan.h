@@ -11,11 +11,11 @@ namespace sapwood::partition {
 
 /// What it would take to drop a saved value and compute it again from everything else that is saved.
 struct Price {
-  bool possible = false;     ///< false: it is an input, or something on the way must run once
-  int64_t nodes = 0;         ///< calls that the backward would repeat
-  double runtime = 0;        ///< of these calls, in the unit of the estimator
-  int64_t extra_bytes = 0;   ///< of inputs that would have to be handed over as well
-  std::string obstacle;      ///< the node that must run once, if that is why
+  bool possible = false;    ///< false: it is an input, or something on the way must run once
+  int64_t nodes = 0;        ///< calls that the backward would repeat
+  double runtime = 0;       ///< of these calls, in the unit of the estimator
+  int64_t extra_bytes = 0;  ///< of inputs that would have to be handed over as well
+  std::string obstacle;     ///< the node that must run once, if that is why
 };
 
 /// A value that the forward hands to the backward.

@@ -8,8 +8,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "graph/verify.h"
-#include "passes/common_subexpression.h"
-#include "passes/dead_code.h"
+#include "partition/partition.h"
 
 namespace sapwood::partition {
 namespace {
@@ -136,8 +135,8 @@ void require_same_graph(const Graph& joint, const Json& plan) {
   const Json& recorded = member(plan, "graph", Json::object());
   const int64_t nodes = member(recorded, "nodes", 0).get<int64_t>();
   if (text_of(recorded, "hash") == hash_text(joint)) return;
-  std::string message = "graph '" + joint.name + "' isn't the one that the plan was made for ('" +
-                        text_of(recorded, "name") + "')";
+  std::string message =
+      "graph '" + joint.name + "' isn't the one that the plan was made for ('" + text_of(recorded, "name") + "')";
   message += nodes == static_cast<int64_t>(joint.size())
                  ? ": an operator, an argument or a shape is another one"
                  : ": it has " + std::to_string(joint.size()) + " nodes, the plan's had " + std::to_string(nodes);
@@ -200,10 +199,7 @@ PinnedPlan read_plan(std::string_view text, Graph& joint) {
   PinnedPlan pinned;
   pinned.options = read_options(plan);
   pinned.plan.method = text_of(plan, "method") == "default" ? Method::kDefault : Method::kMinCut;
-  if (pinned.options.method == Method::kMinCut) {
-    passes::remove_dead_nodes(joint);
-    if (pinned.options.cse) passes::merge_common_subexpressions(joint);
-  }
+  prepare_joint(joint, pinned.options);
   require_same_graph(joint, plan);
   pinned.plan.graphsafe_rng = pinned.options.graphsafe_rng_functionalization;
   pinned.plan.cut_value = member(plan, "cut_value", 0).get<int64_t>();

@@ -152,8 +152,8 @@ std::vector<Replayed> replayed_operators(const JointView& view, const ForwardBac
 /// Adds a generator behind the last placeholder, and runs the operator with it.
 void run_with_generator(Graph& part, NodeId id, const std::string& name, const graph::Device& device) {
   const Node node = part[id];
-  const NodeId generator = add_last_placeholder(part, name, graph::Value(graph::OpaqueValue{
-                                                                "Generator(device=" + device.str() + ")"}));
+  const NodeId generator =
+      add_last_placeholder(part, name, graph::Value(graph::OpaqueValue{"Generator(device=" + device.str() + ")"}));
   part.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(part, node, kGraphsafe, {});
   auto kwargs = node.kwargs;
@@ -183,9 +183,7 @@ void return_states(Graph& forward, const std::vector<NodeId>& states, size_t sav
 
 }  // namespace
 
-bool has_graphsafe_generators(const graph::Device& device) {
-  return device.type == "cuda" || device.type == "npu";
-}
+bool has_graphsafe_generators(const graph::Device& device) { return device.type == "cuda" || device.type == "npu"; }
 
 void replay_random_states(const JointView& view, size_t saved_symbols, bool graphsafe, ForwardBackward& parts) {
   const std::vector<Replayed> operators = replayed_operators(view, parts);

@@ -1,5 +1,7 @@
 #include "passes/common_subexpression.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -31,9 +33,16 @@ bool is_uninitialised(const ops::OpInfo& info) {
          info.packet.find(".new_empty") != std::string::npos;
 }
 
+/// Operators, without overload, that PyTorch never merges.
+constexpr std::array<std::string_view, 16> kTorchNeverMerges = {
+    "aten.dropout",     "aten._fused_dropout", "aten._standard_gamma", "aten.bernoulli",
+    "aten.multinomial", "aten.native_dropout", "aten.normal",          "aten.poisson",
+    "aten.binomial",    "aten.rrelu",          "aten.rand_like",       "aten.rand",
+    "aten.randint",     "aten.randn",          "aten.randperm",        "aten.empty"};
+
 class FactTable {
  public:
-  explicit FactTable(const Graph& graph) : graph_(graph) {}
+  FactTable(const Graph& graph, bool as_torch) : graph_(graph), as_torch_(as_torch) {}
 
   const OperatorFacts& operator()(const Node& node) {
     const auto known = facts_.find(node.target);
@@ -42,12 +51,15 @@ class FactTable {
     // An operator that nobody declares may do anything, so nothing is merged across it. Higher-order operators are
     // functional: what their bodies would write was made explicit when the graph was captured.
     const bool unknown = !info.known && info.effect && !node.target.starts_with("higher_order.");
-    const OperatorFacts facts{info.draws || is_uninitialised(info) || unknown, info.is_mutable || unknown};
+    const bool never_merged = as_torch_ ? std::ranges::find(kTorchNeverMerges, info.packet) != kTorchNeverMerges.end()
+                                        : info.draws || is_uninitialised(info) || unknown;
+    const OperatorFacts facts{never_merged, info.is_mutable || (unknown && !as_torch_)};
     return facts_.emplace(node.target, facts).first->second;
   }
 
  private:
   const Graph& graph_;
+  bool as_torch_;
   std::unordered_map<std::string, OperatorFacts> facts_;
 };
 
@@ -121,14 +133,6 @@ std::unordered_set<int32_t> output_storages(const Graph& graph) {
   return storages;
 }
 
-bool binds_unbacked_symbol(const Graph& graph, const Node& node) {
-  if (!node.meta.unbacked_bindings.empty()) return true;
-  const auto* size = node.val ? node.val->as<graph::SymIntValue>() : nullptr;
-  if (!size || size->expr.op() != graph::SymOp::kSymbol) return false;
-  const auto symbol = graph.symbols.find(size->expr.name());
-  return symbol != graph.symbols.end() && symbol->second.unbacked;
-}
-
 void put_users_in_graph_order(Graph& graph) {
   std::vector<std::vector<NodeId>> users(graph.id_bound());
   const std::vector<NodeId> order = graph.order();
@@ -145,11 +149,9 @@ struct Representative {
   int64_t region;
 };
 
-}  // namespace
-
-bool merge_common_subexpressions(Graph& graph) {
+bool merge(Graph& graph, bool as_torch) {
   const std::unordered_set<int32_t> visible = output_storages(graph);
-  FactTable facts(graph);
+  FactTable facts(graph, as_torch);
   std::unordered_map<uint64_t, Representative> first;
   int64_t region = 0;
   bool changed = false;
@@ -160,7 +162,8 @@ bool merge_common_subexpressions(Graph& graph) {
     if (fact.is_mutable) ++region;
     const graph::TensorMeta* tensor = node.tensor();
     const bool aliases_output = tensor && tensor->storage && visible.contains(*tensor->storage);
-    if (fact.never_merged || aliases_output || binds_unbacked_symbol(graph, node)) continue;
+    const bool binds_symbol = !as_torch && !node.meta.unbacked_bindings.empty();
+    if (fact.never_merged || aliases_output || binds_symbol) continue;
     const auto [entry, fresh] = first.try_emplace(LeafHasher(node).value(), Representative{id, region});
     if (fresh || !same_call(node, graph[entry->second.id])) continue;
     if (entry->second.region != region) {
@@ -174,5 +177,11 @@ bool merge_common_subexpressions(Graph& graph) {
   put_users_in_graph_order(graph);
   return changed;
 }
+
+}  // namespace
+
+bool merge_common_subexpressions(Graph& graph) { return merge(graph, /*as_torch=*/false); }
+
+bool merge_common_subexpressions_as_torch(Graph& graph) { return merge(graph, /*as_torch=*/true); }
 
 }  // namespace sapwood::passes

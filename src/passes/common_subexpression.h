@@ -20,4 +20,8 @@ namespace sapwood::passes {
 /// anew. Source:      the behaviour of `fx_graph_cse` in PyTorch 2.13.
 bool merge_common_subexpressions(graph::Graph& graph);
 
+/// The same with PyTorch 2.13's own list of what is never merged. It lacks some random operators (`randn_like`,
+/// `prims.normal`), most relatives of `empty`, and calls that bind an unbacked symbol: two of those become one.
+bool merge_common_subexpressions_as_torch(graph::Graph& graph);
+
 }  // namespace sapwood::passes
