@@ -32,5 +32,10 @@ void add_print(CLI::App& app, int& status);
 void add_verify(CLI::App& app, int& status);
 void add_partition(CLI::App& app, int& status);
 void add_run(CLI::App& app, int& status);
+void add_explain(CLI::App& app, int& status);
+void add_pareto(CLI::App& app, int& status);
+void add_plan(CLI::App& app, int& status);
+void add_draw(CLI::App& app, int& status);
+void add_stats(CLI::App& app, int& status);
 
 }  // namespace sapwood::cli

@@ -44,6 +44,11 @@ int main(int argc, char** argv) {
   sapwood::cli::add_print(app, status);
   sapwood::cli::add_verify(app, status);
   sapwood::cli::add_partition(app, status);
+  sapwood::cli::add_explain(app, status);
+  sapwood::cli::add_pareto(app, status);
+  sapwood::cli::add_plan(app, status);
+  sapwood::cli::add_draw(app, status);
+  sapwood::cli::add_stats(app, status);
   sapwood::cli::add_run(app, status);
   try {
     app.parse(argc, argv);

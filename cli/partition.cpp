@@ -1,14 +1,17 @@
 #include "partition/partition.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/diagram.h"
 #include "cli/files.h"
+#include "cli/partition_options.h"
 #include "graph/text.h"
+#include "partition/plan_file.h"
 
 namespace sapwood::cli {
 
@@ -19,6 +22,8 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string input = "-";
   std::string folder;
+  std::string save_plan;
+  std::string plan;
   bool json = false;
   partition::PartitionOptions partition;
 };
@@ -45,42 +50,16 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string plan_text(const graph::Graph& joint, const partition::Plan& plan) {
   std::vector<std::vector<std::string>> rows = {{"saved", "bytes", "type", "why"}};
-  for (const auto& list : {plan.saved, plan.saved_symbols}) {
-    for (const partition::SavedValue& v : list)
+  for (const auto* list : {&plan.saved, &plan.saved_objects, &plan.saved_symbols}) {
+    for (const partition::SavedValue& v : *list)
       rows.push_back({joint[v.node].name, std::to_string(v.bytes), short_type(joint[v.node]), v.reason});
   }
-  const std::string method = plan.method == partition::Method::kMinCut ? "min-cut" : "default";
+  const std::string method = plan.method == partition::Method::kMinCut ? "min_cut" : "default";
   std::string out = joint.name + ": method " + method + ", " + std::to_string(plan.saved.size()) + " tensors and " +
                     std::to_string(plan.saved_symbols.size()) + " symbols saved, " +
                     std::to_string(plan.recomputed.size()) + " values recomputed\n";
   if (rows.size() > 1) out += table(rows);
   return out + "saved bytes that aren't inputs of the step: " + std::to_string(plan.saved_bytes()) + "\n";
-}
-
-template <typename Entries>
-Json entries_json(const graph::Graph& joint, const Entries& entries) {
-  Json list = Json::array();
-  for (const auto& v : entries) {
-    Json entry;
-    entry["name"] = joint[v.node].name;
-    entry["type"] = short_type(joint[v.node]);
-    entry["bytes"] = v.bytes;
-    entry["reason"] = v.reason;
-    list.push_back(std::move(entry));
-  }
-  return list;
-}
-
-Json plan_json(const graph::Graph& joint, const partition::Plan& plan) {
-  Json out;
-  out["name"] = joint.name;
-  out["method"] = plan.method == partition::Method::kMinCut ? "min-cut" : "default";
-  out["saved"] = entries_json(joint, plan.saved);
-  out["saved_symbols"] = entries_json(joint, plan.saved_symbols);
-  out["recomputed"] = entries_json(joint, plan.recomputed);
-  out["cut_value"] = plan.cut_value;
-  out["saved_bytes"] = plan.saved_bytes();
-  return out;
 }
 
 void write_folder(const Options& options, const std::string& plan, const partition::ForwardBackward& graphs) {
@@ -92,12 +71,19 @@ void write_folder(const Options& options, const std::string& plan, const partiti
   write_output(options.folder + "/backward" + ending, form(graphs.backward));
 }
 
+partition::PinnedPlan decide(const Options& options, graph::Graph& joint) {
+  if (!options.plan.empty()) return partition::read_plan(read_file(options.plan), joint);
+  const partition::PartitionOptions ready = ready_options(options.partition);
+  return {partition::partition(joint, ready), ready};
+}
+
 void partition_graph(const Options& options) {
   graph::Graph joint = load_sound_graph(options.input);
-  const partition::Plan plan = partition::partition(joint, options.partition);
-  const partition::ForwardBackward graphs = partition::extract(joint, plan);
-  Json json = options.json ? plan_json(joint, plan) : Json();
-  const std::string text = options.json ? json.dump(2) + "\n" : plan_text(joint, plan);
+  const partition::PinnedPlan made = decide(options, joint);
+  const partition::ForwardBackward graphs = partition::extract(joint, made.plan);
+  const std::string pinned = partition::print_plan(joint, made.plan, made.options);
+  if (!options.save_plan.empty()) write_output(options.save_plan, pinned);
+  const std::string text = options.json ? pinned : plan_text(joint, made.plan);
   if (!options.folder.empty()) {
     write_folder(options, text, graphs);
     return write_output("-", text);
@@ -105,35 +91,10 @@ void partition_graph(const Options& options) {
   if (!options.json)
     return write_output("-",
                         text + "\n" + graph::print_text(graphs.forward) + "\n" + graph::print_text(graphs.backward));
+  Json json = Json::parse(pinned);
   json["forward"] = Json::parse(graph::print_json(graphs.forward));
   json["backward"] = Json::parse(graph::print_json(graphs.backward));
   write_output("-", json.dump() + "\n");
-}
-
-void add_switch(CLI::App& command, const std::string& name, bool& value, const std::string& what) {
-  command.add_flag("--" + name + ",!--no-" + name, value, what + (value ? " [on]" : " [off]"));
-}
-
-void add_rules(CLI::App& command, partition::PartitionOptions& p) {
-  add_switch(command, "cse", p.cse, "Merge common subexpressions first");
-  add_switch(command, "recompute-views", p.recompute_views, "Recompute views in the backward");
-  add_switch(command, "parameters-free", p.treat_parameters_as_free_to_save,
-             "Parameters and buffers cost nothing to save");
-  add_switch(command, "aggressive", p.aggressive_recomputation, "Recompute all that may be recomputed");
-  add_switch(command, "ban-far-apart", p.ban_recompute_used_far_apart, "Don't recompute what is used far apart");
-  add_switch(command, "ban-long-chains", p.ban_recompute_long_fusible_chains,
-             "Don't recompute long chains of fusible operators");
-  add_switch(command, "ban-materialized", p.ban_recompute_materialized_backward,
-             "Don't recompute what the backward materializes");
-  add_switch(command, "ban-not-in-allowlist", p.ban_recompute_not_in_allowlist,
-             "Recompute only operators known to be cheap");
-  add_switch(command, "ban-reductions", p.ban_recompute_reductions, "Don't recompute reductions");
-  add_switch(command, "only-free", p.recompute_only_free, "Recompute only what costs no pass over memory");
-  command
-      .add_option("--max-dist-from-bw", p.max_dist_from_bw,
-                  "Distance from the backward after which all costs are equal")
-      ->capture_default_str()
-      ->check(whole_number<int64_t>());
 }
 
 }  // namespace
@@ -147,14 +108,10 @@ void add_partition(CLI::App& app, int& /*status*/) {
   command->add_option("-o,--output", options->folder,
                       "Folder for forward, backward and plan; without it all goes to standard output");
   command->add_flag("--json", options->json, "JSON instead of text");
-  const std::map<std::string, partition::Method> methods = {{"default", partition::Method::kDefault},
-                                                            {"min-cut", partition::Method::kMinCut}};
-  command
-      ->add_option("--method", options->partition.method,
-                   "default: save what the backward reads; min-cut: save the cheapest cut [min-cut]")
-      ->transform(CLI::Transformer(methods).description(""))
-      ->transform(CLI::IsMember(methods));  // runs first
-  add_rules(*command, options->partition);
+  command->add_option("--save-plan", options->save_plan, "File for the plan, to be used again with --plan");
+  command->add_option("--plan", options->plan,
+                      "Use the plan in this file instead of making one; fails if the graph is another one");
+  add_partition_options(*command, options->partition);
   command->callback([options] { partition_graph(*options); });
 }
 

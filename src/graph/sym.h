@@ -44,7 +44,8 @@ enum class SymOp : uint8_t {
   kNot,
   kTrueDiv,
   kCeilDiv,
-  kWhere,
+  kWhere,      ///< (condition, value, other), written Where(...)
+  kPiecewise,  ///< the same, written Piecewise((value, condition), ..., (other, True))
 };
 
 struct SymNode;

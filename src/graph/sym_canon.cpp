@@ -364,10 +364,10 @@ SymExpr make_not(const SymExpr& operand) {
   }
 }
 
-SymExpr make_where(std::vector<SymExpr> operands) {
+SymExpr make_choice(SymOp op, std::vector<SymExpr> operands) {
   if (operands[0].is_const()) return operands[0].value() != 0 ? operands[1] : operands[2];
   if (operands[1] == operands[2]) return operands[1];
-  return make_canonical(SymOp::kWhere, std::move(operands));
+  return make_canonical(op, std::move(operands));
 }
 
 /// Number of operands that an operator takes; none for those that take any number above zero.
@@ -386,6 +386,7 @@ std::optional<size_t> arity(SymOp op) {
     case SymOp::kNot:
       return 1;
     case SymOp::kWhere:
+    case SymOp::kPiecewise:
       return 3;
     default:
       return 2;
@@ -429,7 +430,8 @@ SymExpr SymExpr::make(SymOp op, std::vector<SymExpr> operands) {
     case SymOp::kNot:
       return make_not(operands[0]);
     case SymOp::kWhere:
-      return make_where(std::move(operands));
+    case SymOp::kPiecewise:
+      return make_choice(op, std::move(operands));
     default:
       return make_relation(op, std::move(operands));
   }

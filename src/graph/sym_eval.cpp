@@ -13,7 +13,7 @@ class Evaluator {
   std::optional<int64_t> operator()(const SymExpr& expr) const {
     if (expr.is_const()) return expr.value();
     if (expr.op() == SymOp::kSymbol) return symbol(expr.name());
-    if (expr.op() == SymOp::kWhere) return where(expr.operands());
+    if (expr.op() == SymOp::kWhere || expr.op() == SymOp::kPiecewise) return where(expr.operands());
     std::optional<int64_t> result = (*this)(expr.operands().front());
     if (expr.op() == SymOp::kNot) return result ? std::optional<int64_t>(*result == 0) : std::nullopt;
     for (size_t i = 1; i < expr.operands().size() && result; ++i) {

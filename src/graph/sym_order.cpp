@@ -34,6 +34,8 @@ ClassKey class_of_op(SymOp op) {
       return {4, 0, "PowByNatural"};
     case SymOp::kWhere:
       return {4, 0, "Where"};
+    case SymOp::kPiecewise:
+      return {4, 0, "Piecewise"};
     case SymOp::kAnd:
       return {5, 0, "And"};
     case SymOp::kCeilDiv:

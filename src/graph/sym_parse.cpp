@@ -321,7 +321,7 @@ class Parser {
       expect(')');
       return value;
     }
-    return make(SymOp::kWhere, {condition, value, piecewise()});
+    return make(SymOp::kPiecewise, {condition, value, piecewise()});
   }
 
   SymExpr call(std::string_view name, size_t start) {

@@ -41,6 +41,7 @@ int precedence(const SymExpr& expr) {
     case SymOp::kTrueDiv:
     case SymOp::kCeilDiv:
     case SymOp::kWhere:
+    case SymOp::kPiecewise:
       return kTorchFunction;
     case SymOp::kAnd:
       return kAnd;
@@ -100,6 +101,9 @@ class Printer {
         function("CeilDiv", expr);
         break;
       case SymOp::kWhere:
+        function("Where", expr);
+        break;
+      case SymOp::kPiecewise:
         piecewise(expr);
         break;
       case SymOp::kLt:
@@ -156,7 +160,7 @@ class Printer {
   void piecewise(const SymExpr& expr) {
     out_ += "Piecewise(";
     const SymExpr* rest = &expr;
-    for (; !rest->is_const() && rest->op() == SymOp::kWhere; rest = &rest->operands()[2]) {
+    for (; !rest->is_const() && rest->op() == SymOp::kPiecewise; rest = &rest->operands()[2]) {
       case_of(rest->operands()[1], &rest->operands()[0]);
       out_ += ", ";
     }

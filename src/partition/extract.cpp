@@ -103,6 +103,10 @@ Selection forward_part(const JointView& view, const SavedSets& sets) {
 
 }  // namespace
 
+SavedSets saved_sets(const Plan& plan) {
+  return {nodes_of(plan.saved), nodes_of(plan.saved_objects), nodes_of(plan.saved_symbols)};
+}
+
 Parts select_parts(const JointView& view, const SavedSets& sets, Method method) {
   Parts parts;
   parts.forward = forward_part(view, sets);
@@ -120,8 +124,7 @@ Parts select_parts(const JointView& view, const SavedSets& sets, Method method) 
 ForwardBackward extract(const Graph& joint, const Plan& plan) {
   JointView view = view_joint(joint, true);
   apply_tag_rules(view, plan.method == Method::kDefault);
-  const SavedSets sets{nodes_of(plan.saved), nodes_of(plan.saved_objects), nodes_of(plan.saved_symbols)};
-  const Parts selected = select_parts(view, sets, plan.method);
+  const Parts selected = select_parts(view, saved_sets(plan), plan.method);
   ForwardBackward parts;
   parts.forward = PartBuilder(view, selected.forward).build(joint.name + ".forward", false);
   parts.forward.num_forward_outputs = joint.num_forward_outputs;

@@ -14,6 +14,9 @@ struct Parts {
   Selection backward;
 };
 
+/// What a plan hands over.
+SavedSets saved_sets(const Plan& plan);
+
 /// Splits a graph for what is handed over. `view` has the tag rules applied. Errors: internal error naming an output
 /// that can't be computed.
 Parts select_parts(const JointView& view, const SavedSets& sets, Method method);

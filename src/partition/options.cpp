@@ -1,5 +1,6 @@
 #include "partition/options.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -126,8 +127,10 @@ struct Setter {
   template <typename Enum>
   void operator()(Enum O::* field) const {
     const auto all = words<Enum>();
+    std::string wanted(text);
+    std::ranges::replace(wanted, '-', '_');  // as flags are written
     for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i] != text) continue;
+      if (all[i] != wanted) continue;
       options.*field = static_cast<Enum>(i);
       return;
     }

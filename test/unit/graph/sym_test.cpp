@@ -86,6 +86,8 @@ TEST(Sym, PrintsTheTextThatSympyPrints) {
                                  "u0*(Mod(u0, 3)) + u0*Max(1, u0) + u0 + Max(1, u0)**2",
                                  "5*s1*(s0 + 1)*((s0//3))*(Mod(s0, 3))*Max(2, u0)",
                                  "Where(Eq(u0, 1), s0, 1)",
+                                 "Piecewise((s0, Eq(u0, 1)), (1, True))",
+                                 "Piecewise((s0, u0 > 1), (2*s0, u0 > 0), (0, True))",
                                  "((Mod(u0, 3))//2)",
                                  "(Max(3, u0)//(s0 + 1))",
                                  "(s0 + 1)*(-2*u0 - 2)",

@@ -163,13 +163,33 @@ TEST_F(CseTest, MergesNothingAcrossAnUnknownOperator) {
 TEST_F(CseTest, LeavesCallsThatBindUnbackedSymbols) {
   g.symbols["u0"].unbacked = true;
   g.symbols["u1"].unbacked = true;
-  g.call("aten._local_scalar_dense.default", {arg(x)}, graph::SymIntValue{graph::SymExpr::symbol("u0")});
-  g.call("aten._local_scalar_dense.default", {arg(x)}, graph::SymIntValue{graph::SymExpr::symbol("u1")});
   for (const char* symbol : {"u0", "u1"}) {
+    const NodeId size =
+        g.call("aten._local_scalar_dense.default", {arg(x)}, graph::SymIntValue{graph::SymExpr::symbol(symbol)});
+    g.meta(size).unbacked_bindings = {{symbol, ""}};
     const NodeId id = call("aten.nonzero.default", {arg(x)});
     g.meta(id).unbacked_bindings = {{symbol, ".size()[0]"}};
   }
   EXPECT_EQ(merged(), 0U);
+}
+
+TEST_F(CseTest, MergesEqualArithmeticThatYieldsAnUnbackedSymbol) {
+  g.symbols["u0"].unbacked = true;
+  const auto u0 = graph::SymIntValue{graph::SymExpr::symbol("u0")};
+  const NodeId size = g.call("aten.sym_size.int", {arg(x), 0}, u0);
+  g.call("operator.add", {0, arg(size)}, u0);
+  g.call("operator.add", {0, arg(size)}, u0);
+  EXPECT_EQ(merged(), 1U);
+}
+
+TEST_F(CseTest, MergesAsPyTorchDoesWhereAsked) {
+  for (const char* op : {"aten.randn_like.default", "aten.rand_like.default", "aten.empty_like.default"}) {
+    call(op, {arg(x)});
+    call(op, {arg(x)});
+  }
+  const size_t before = g.size();
+  passes::merge_common_subexpressions_as_torch(g);
+  EXPECT_EQ(before - g.size(), 2U) << "rand_like is on PyTorch's list, randn_like and empty_like are not";
 }
 
 TEST_F(CseTest, LeavesUsersInGraphOrder) {

@@ -1,0 +1,73 @@
+#include "partition/what_if.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "partition/extract.h"
+#include "partition/flow_network.h"
+#include "partition/min_cut.h"
+#include "partition/tag_rules.h"
+
+namespace sapwood::partition {
+namespace {
+
+using graph::NodeId;
+
+constexpr size_t kMostNames = 6;
+
+std::string listed(const JointView& view, const std::vector<NodeId>& values) {
+  std::string text;
+  for (size_t i = 0; i < values.size() && i < kMostNames; ++i)
+    text += (i ? ", '" : "'") + view.node(values[i]).name + "'";
+  return values.size() > kMostNames ? text + " and " + std::to_string(values.size() - kMostNames) + " more" : text;
+}
+
+std::vector<NodeId> not_in(const std::vector<NodeId>& values, const std::vector<NodeId>& others) {
+  std::vector<NodeId> left;
+  for (const NodeId id : values)
+    if (std::ranges::find(others, id) == others.end()) left.push_back(id);
+  return left;
+}
+
+int64_t bytes_of(const JointView& view, const std::vector<NodeId>& values) {
+  int64_t sum = 0;
+  for (const NodeId id : values)
+    if (!view.is_input(id) && !view.is_symbol(id)) sum += view.bytes(id);
+  return sum;
+}
+
+}  // namespace
+
+WhatIf without_saving(const graph::Graph& joint, const Plan& plan, const PartitionOptions& options, NodeId id) {
+  JointView view = view_joint(joint, true);
+  apply_tag_rules(view, false);
+  const Classification classes = classify(view);
+  WhatIf result{id};
+  const std::vector<NodeId> now = saved_sets(plan).tensors;
+  result.saved_bytes_now = bytes_of(view, now);
+  if (!view.is_call(id) || classes.in_closure(id)) {
+    result.text = "it is no value that the forward computes";
+    return result;
+  }
+  Released released(view.role.size(), 0);
+  released[static_cast<size_t>(id)] = 1;
+  MinCutSolution solution = solve_min_cut(view, classes, options, released);
+  solution.weights[static_cast<size_t>(id)] = {0, true, "not to be saved"};
+  try {
+    const FlowNetwork::Cut cut = FlowNetwork(view, classes, solution.bans, solution.weights).solve();
+    const SavedSets sets = settle(view, split_by_kind(view, cut.saved));
+    result.possible = true;
+    result.saved_bytes_without = bytes_of(view, sets.tensors);
+    const std::vector<NodeId> added = not_in(sets.tensors, now);
+    const std::vector<NodeId> gone = not_in(now, sets.tensors);
+    result.text = std::to_string(result.saved_bytes_without) + " bytes would be saved instead of " +
+                  std::to_string(result.saved_bytes_now);
+    if (!added.empty()) result.text += "; saved in its place: " + listed(view, added);
+    if (gone.size() > 1) result.text += "; no longer saved: " + listed(view, gone);
+  } catch (const Error& error) {
+    result.text = "impossible: " + error.message();
+  }
+  return result;
+}
+
+}  // namespace sapwood::partition
