@@ -43,6 +43,8 @@ endfunction()
 sapwood_add_tests(sapwood_core_test sapwood_core ${SAPWOOD_TEST_FOLDERS_CORE})
 if(SAPWOOD_WITH_TORCH)
   sapwood_add_tests(sapwood_torch_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_TORCH})
+  # libtorch comes without the headers of Gloo, which it holds.
+  target_include_directories(sapwood_torch_test SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/test/declarations)
   sapwood_add_tests(sapwood_e2e_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_E2E})
   if(TARGET sapwood_e2e_test AND TARGET sapwood_bench_common)
     target_link_libraries(sapwood_e2e_test PRIVATE sapwood_bench_common)

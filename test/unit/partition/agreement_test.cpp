@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "partition/rank_messages.h"
+#include "unit/partition/rank_branches.h"
 #include "unit/partition/shuffled_graph.h"
-#include "unit/partition/step_builder.h"
 #include "unit/partition/thread_ranks.h"
 
 namespace sapwood::partition {
@@ -15,30 +15,8 @@ namespace {
 
 using graph::Graph;
 using graph::NodeId;
-using test::arg;
+using test::rank_branches;
 using test::ThreadRanks;
-
-/// Two branches over inputs of `wide` and `narrow` rows, and a collective. The plans below save either branch.
-Graph branches(int64_t left, int64_t right, bool collective = true) {
-  test::StepBuilder b;
-  Graph& g = b.step.graph;
-  const NodeId x = g.placeholder("primals_1", graph::Value(b.tensor({10, left})));
-  const NodeId y = g.placeholder("primals_2", graph::Value(b.tensor({10, right})));
-  const NodeId tangent = g.placeholder("tangents_1", graph::Value(b.tensor({10})));
-  const NodeId sin = g.call("aten.sin.default", {arg(x)}, b.tensor({10, left}));
-  const NodeId cos = g.call("aten.cos.default", {arg(y)}, b.tensor({10, right}));
-  const auto sum = [&](NodeId of) {
-    return g.call("aten.sum.dim_IntList", {arg(of), graph::Argument::ints({1})}, b.tensor({10}));
-  };
-  NodeId out = g.call("aten.add.Tensor", {arg(sum(sin)), arg(sum(cos))}, b.tensor({10}));
-  if (collective) {
-    out = g.call("_c10d_functional.all_reduce.default", {arg(out), "sum", "0"}, b.tensor({10}));
-    out = g.call("_c10d_functional.wait_tensor.default", {arg(out)}, b.tensor({10}));
-  }
-  g.output({out, g.call("aten.mul.Tensor", {arg(tangent), arg(out)}, b.tensor({10}))});
-  g.num_forward_outputs = 1;
-  return g;
-}
 
 /// What a rank brings and what it gets.
 struct Party {
@@ -78,7 +56,7 @@ using Names = std::vector<std::string>;
 
 TEST(Agreement, EqualPlansExchangeOneSmallMessage) {
   std::vector<Party> parties;
-  for (int i = 0; i < 3; ++i) parties.push_back(party(branches(10, 20), {"sin", "cos"}));
+  for (int i = 0; i < 3; ++i) parties.push_back(party(rank_branches(10, 20), {"sin", "cos"}));
   parties[1].saved = {parties[1].saved[1], parties[1].saved[0]};  // a plan is a set
   agree(parties);
   for (const Party& p : parties) {
@@ -94,7 +72,7 @@ TEST(Agreement, EqualPlansExchangeOneSmallMessage) {
 
 TEST(Agreement, AllTakeThePlanWhoseLargestTotalIsSmallest) {
   // Rank 0 saves its 10x10, rank 1 its 10x20. On every rank the first plan is the 10x10.
-  std::vector<Party> parties{party(branches(10, 20), {"sin"}), party(branches(10, 20), {"cos"})};
+  std::vector<Party> parties{party(rank_branches(10, 20), {"sin"}), party(rank_branches(10, 20), {"cos"})};
   agree(parties);
   for (size_t rank = 0; rank < 2; ++rank) {
     const Party& p = parties[rank];
@@ -111,7 +89,7 @@ TEST(Agreement, AllTakeThePlanWhoseLargestTotalIsSmallest) {
 TEST(Agreement, ATotalIsThatOfTheRankOnWhichItIsLargest) {
   // By its own sizes every rank's plan is cheaper than the other's; over all ranks the sine costs 40*30, the cosine
   // 40*25.
-  std::vector<Party> parties{party(branches(10, 25), {"sin"}), party(branches(30, 15), {"cos"})};
+  std::vector<Party> parties{party(rank_branches(10, 25), {"sin"}), party(rank_branches(30, 15), {"cos"})};
   agree(parties);
   for (const Party& p : parties) {
     EXPECT_EQ(p.result.rank, 1);
@@ -121,8 +99,8 @@ TEST(Agreement, ATotalIsThatOfTheRankOnWhichItIsLargest) {
 }
 
 TEST(Agreement, EqualTotalsGoToTheLowestRank) {
-  std::vector<Party> parties{party(branches(10, 10), {"sin", "cos"}), party(branches(10, 10), {"cos"}),
-                             party(branches(10, 10), {"sin"})};
+  std::vector<Party> parties{party(rank_branches(10, 10), {"sin", "cos"}), party(rank_branches(10, 10), {"cos"}),
+                             party(rank_branches(10, 10), {"sin"})};
   agree(parties);
   for (const Party& p : parties) {
     EXPECT_EQ(p.result.rank, 1);
@@ -133,7 +111,7 @@ TEST(Agreement, EqualTotalsGoToTheLowestRank) {
 TEST(Agreement, APlanIsTakenOverIntoAGraphWithOtherNamesAndOrder) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Graph original = branches(10, 20);
+    const Graph original = rank_branches(10, 20);
     test::ShuffledGraph other = test::shuffled(original, seed);
     std::vector<Party> parties{party(original, {"sin"}), party(other.graph, {})};
     parties[1].saved = {other.moved[static_cast<size_t>(original.find("cos"))]};
@@ -144,10 +122,10 @@ TEST(Agreement, APlanIsTakenOverIntoAGraphWithOtherNamesAndOrder) {
 }
 
 TEST(Agreement, OtherGraphsKeepTheirOwnPlans) {
-  Graph changed = branches(10, 20);
+  Graph changed = rank_branches(10, 20);
   changed.set_target(changed.find("cos"), "aten.exp.default");
-  std::vector<Party> parties{party(branches(10, 20), {"sin"}), party(changed, {"cos"}),
-                             party(branches(10, 20), {"cos"})};
+  std::vector<Party> parties{party(rank_branches(10, 20), {"sin"}), party(changed, {"cos"}),
+                             party(rank_branches(10, 20), {"cos"})};
   agree(parties);
   for (size_t rank = 0; rank < 3; ++rank) {
     const Party& p = parties[rank];
@@ -161,7 +139,7 @@ TEST(Agreement, OtherGraphsKeepTheirOwnPlans) {
 }
 
 TEST(Agreement, RanksThatDisagreeOnHavingCollectivesDoNotWaitForEachOther) {
-  std::vector<Party> parties{party(branches(10, 20, true), {"sin"}), party(branches(10, 20, false), {"cos"})};
+  std::vector<Party> parties{party(rank_branches(10, 20, true), {"sin"}), party(rank_branches(10, 20, false), {"cos"})};
   agree(parties);
   for (const Party& p : parties) {
     EXPECT_EQ(p.error, "");
@@ -171,7 +149,8 @@ TEST(Agreement, RanksThatDisagreeOnHavingCollectivesDoNotWaitForEachOther) {
 }
 
 TEST(Agreement, WithoutCollectivesEachKeepsItsOwnPlan) {
-  std::vector<Party> parties{party(branches(10, 20, false), {"sin"}), party(branches(10, 20, false), {"cos"})};
+  std::vector<Party> parties{party(rank_branches(10, 20, false), {"sin"}),
+                             party(rank_branches(10, 20, false), {"cos"})};
   agree(parties);
   for (const Party& p : parties) {
     EXPECT_EQ(p.result.outcome, Agreement::kNoCollectives);
@@ -181,14 +160,14 @@ TEST(Agreement, WithoutCollectivesEachKeepsItsOwnPlan) {
 }
 
 TEST(Agreement, OneRankAgreesWithItself) {
-  std::vector<Party> parties{party(branches(10, 20), {"sin"})};
+  std::vector<Party> parties{party(rank_branches(10, 20), {"sin"})};
   agree(parties);
   EXPECT_EQ(parties[0].result.outcome, Agreement::kEqualPlans);
   EXPECT_EQ(parties[0].result.saved, parties[0].saved);
 }
 
 TEST(Agreement, APlanWithAnUnknownNodeFailsOnAllRanksAlike) {
-  std::vector<Party> parties{party(branches(10, 20), {"sin"}), party(branches(10, 20), {"cos"})};
+  std::vector<Party> parties{party(rank_branches(10, 20), {"sin"}), party(rank_branches(10, 20), {"cos"})};
   parties[1].saved.push_back(77);
   agree(parties);
   EXPECT_NE(parties[0].error.find("the plan of rank 1 names the unknown node 'number 77'"), std::string::npos)
@@ -197,7 +176,7 @@ TEST(Agreement, APlanWithAnUnknownNodeFailsOnAllRanksAlike) {
 }
 
 TEST(Agreement, EqualPlansWithAnUnknownNodeFailToo) {
-  std::vector<Party> parties{party(branches(10, 20), {"sin"}), party(branches(10, 20), {"sin"})};
+  std::vector<Party> parties{party(rank_branches(10, 20), {"sin"}), party(rank_branches(10, 20), {"sin"})};
   for (Party& p : parties) p.saved = {77, 77, graph::kNoNode};
   agree(parties);
   EXPECT_NE(parties[0].error.find("rank 0 names the unknown node"), std::string::npos) << parties[0].error;
@@ -206,8 +185,8 @@ TEST(Agreement, EqualPlansWithAnUnknownNodeFailToo) {
 
 /// Lets rank 1 say something else in one round; returns what the ranks answer, which must be the same.
 std::string answer_to(int round, const std::string& said) {
-  std::vector<Party> parties{party(branches(10, 20), {"sin"}), party(branches(10, 20), {"cos"}),
-                             party(branches(10, 20), {"cos"})};
+  std::vector<Party> parties{party(rank_branches(10, 20), {"sin"}), party(rank_branches(10, 20), {"cos"}),
+                             party(rank_branches(10, 20), {"cos"})};
   ThreadRanks ranks(3);
   ranks.tamper = [&](int now, int rank, std::string bytes) { return now == round && rank == 1 ? said : bytes; };
   agree(parties, &ranks);
@@ -219,7 +198,7 @@ std::string answer_to(int round, const std::string& said) {
 TEST(Agreement, APlanOfAnotherRankThatNamesAnUnknownNodeIsNamed) {
   EXPECT_NE(answer_to(1, write_plan({"node_3", "node_99"})).find("plan of rank 1 names the unknown node 'node_99'"),
             std::string::npos);
-  const size_t nodes = branches(10, 20).size();  // the last one is the output, which isn't a value
+  const size_t nodes = rank_branches(10, 20).size();  // the last one is the output, which isn't a value
   const std::string output = "node_" + std::to_string(nodes - 1);
   EXPECT_NE(answer_to(1, write_plan({output})).find("'" + output + "'"), std::string::npos);
 }
@@ -255,7 +234,7 @@ TEST(Agreement, HugeTotalsDoNotOverflow) {
   std::vector<Party> parties;
   const int64_t huge = int64_t{1} << 55;
   for (const char* name : {"sin", "cos"}) {
-    Party p = party(branches(huge, huge), {name});
+    Party p = party(rank_branches(huge, huge), {name});
     p.saved.push_back(p.graph.find(name == std::string("sin") ? "cos" : "primals_1"));
     p.saved.push_back(p.graph.find("primals_2"));
     parties.push_back(std::move(p));
