@@ -16,8 +16,6 @@ using graph::Value;
 
 namespace {
 
-Argument arg(NodeId id) { return Argument::node(id); }
-
 /// The first call: inputs go before it.
 NodeId first_call(const graph::Graph& g) {
   for (NodeId id = g.first(); id != kNoNode; id = g[id].next)
@@ -93,7 +91,7 @@ NodeId JointBuilder::item(NodeId tuple, int64_t index) {
   const Value value = *g[tuple].val;
   const auto* list = value.as<graph::ListValue>();
   const std::vector<Value>& items = list ? list->items : value.as<graph::TupleValue>()->items;
-  return emit("operator.getitem", {arg(tuple), Argument(index)}, items[static_cast<size_t>(index)]);
+  return emit("operator.getitem", {ref(tuple), Argument(index)}, items[static_cast<size_t>(index)]);
 }
 
 NodeId JointBuilder::arithmetic(const std::string& target, const SymExpr& expr, NodeId like) {
@@ -105,7 +103,7 @@ NodeId JointBuilder::arithmetic(const std::string& target, const SymExpr& expr, 
     total = target == "operator.add" ? total + operands[i] : total * operands[i];
     Argument right = size(operands[i], like);
     id = emit(target, {std::move(left), std::move(right)}, Value(graph::SymIntValue{total}));
-    left = arg(id);
+    left = ref(id);
   }
   return id;
 }
@@ -116,11 +114,11 @@ Argument JointBuilder::size(const SymExpr& expr, NodeId like) {
     const Shape known = shape(like);
     const int64_t dim = std::ranges::find(known, expr) - known.begin();
     if (dim < std::ssize(known))
-      return arg(emit("aten.sym_size.int", {arg(like), Argument(dim)}, Value(graph::SymIntValue{expr})));
+      return ref(emit("aten.sym_size.int", {ref(like), Argument(dim)}, Value(graph::SymIntValue{expr})));
   }
-  if (expr.op() == graph::SymOp::kSymbol) return arg(symbols_.at(expr.name()));
-  if (expr.op() == graph::SymOp::kAdd) return arg(arithmetic("operator.add", expr, like));
-  if (expr.op() == graph::SymOp::kMul) return arg(arithmetic("operator.mul", expr, like));
+  if (expr.op() == graph::SymOp::kSymbol) return ref(symbols_.at(expr.name()));
+  if (expr.op() == graph::SymOp::kAdd) return ref(arithmetic("operator.add", expr, like));
+  if (expr.op() == graph::SymOp::kMul) return ref(arithmetic("operator.mul", expr, like));
   throw std::logic_error("no operator for the size " + expr.str());
 }
 
@@ -132,7 +130,7 @@ Argument JointBuilder::sizes(const Shape& shape, NodeId like) {
 
 NodeId JointBuilder::contiguous(NodeId id) {
   if (is_contiguous(tensor(id))) return id;
-  return emit("aten.clone.default", {arg(id)}, Value(fresh(shape(id), dtype(id))),
+  return emit("aten.clone.default", {ref(id)}, Value(fresh(shape(id), dtype(id))),
               {{"memory_format", Argument(graph::MemoryFormat::kContiguous)}});
 }
 
@@ -161,7 +159,7 @@ NodeId JointBuilder::pointwise(const std::string& target, ArgumentList operands,
   }
   for (Argument& operand : operands) {
     const auto* node = operand.as<graph::NodeArg>();
-    if (node && !is_in_order(tensor(node->id), g.symbols)) operand = arg(contiguous(node->id));
+    if (node && !is_in_order(tensor(node->id), g.symbols)) operand = ref(contiguous(node->id));
   }
   return emit(target, std::move(operands), Value(fresh(*common, result)));
 }
@@ -171,13 +169,13 @@ NodeId JointBuilder::transposed(NodeId id) {
   std::vector<SymExpr> strides = *tensor(id).stride;
   std::ranges::reverse(sizes);
   std::ranges::reverse(strides);
-  if (below(2) == 0) return emit("aten.t.default", {arg(id)}, Value(alias(id, sizes, strides)));
-  return emit("aten.permute.default", {arg(id), Argument::ints({1, 0})}, Value(alias(id, sizes, strides)));
+  if (below(2) == 0) return emit("aten.t.default", {ref(id)}, Value(alias(id, sizes, strides)));
+  return emit("aten.permute.default", {ref(id), Argument::ints({1, 0})}, Value(alias(id, sizes, strides)));
 }
 
 NodeId JointBuilder::viewed(NodeId id, const Shape& to) {
   const NodeId base = contiguous(id);
-  return emit("aten.view.default", {arg(base), sizes(to, id)}, Value(alias(base, to, contiguous_strides(to))));
+  return emit("aten.view.default", {ref(base), sizes(to, id)}, Value(alias(base, to, contiguous_strides(to))));
 }
 
 NodeId JointBuilder::expanded(NodeId id, const Shape& to) {
@@ -185,14 +183,14 @@ NodeId JointBuilder::expanded(NodeId id, const Shape& to) {
   const size_t added = to.size() - shape(id).size();
   for (size_t i = 0; i < shape(id).size(); ++i)
     if (shape(id)[i] == to[i + added]) strides[i + added] = (*tensor(id).stride)[i];
-  return emit("aten.expand.default", {arg(id), sizes(to)}, Value(alias(id, to, std::move(strides))));
+  return emit("aten.expand.default", {ref(id), sizes(to)}, Value(alias(id, to, std::move(strides))));
 }
 
 NodeId JointBuilder::sum(NodeId id, const std::vector<int64_t>& dims, const std::string& target) {
   const NodeId base = contiguous(id);
   Shape reduced = shape(base);
   for (const int64_t dim : dims) reduced[static_cast<size_t>(dim)] = SymExpr(1);
-  return emit(target, {arg(base), Argument::ints(dims), Argument(true)}, Value(fresh(reduced, dtype(base))));
+  return emit(target, {ref(base), Argument::ints(dims), Argument(true)}, Value(fresh(reduced, dtype(base))));
 }
 
 NodeId JointBuilder::slice(NodeId id, int64_t dim, const SymExpr& start, const SymExpr& end) {
@@ -200,11 +198,11 @@ NodeId JointBuilder::slice(NodeId id, int64_t dim, const SymExpr& start, const S
   sizes[static_cast<size_t>(dim)] = end - start;
   TensorMeta meta = alias(id, sizes, *tensor(id).stride);
   meta.offset = *meta.offset + start * (*meta.stride)[static_cast<size_t>(dim)];
-  return emit("aten.slice.Tensor", {arg(id), Argument(dim), size(start), size(end)}, Value(std::move(meta)));
+  return emit("aten.slice.Tensor", {ref(id), Argument(dim), size(start), size(end)}, Value(std::move(meta)));
 }
 
 NodeId JointBuilder::mm(NodeId a, NodeId b) {
-  return emit("aten.mm.default", {arg(a), arg(b)}, Value(fresh({shape(a)[0], shape(b)[1]}, dtype(a))));
+  return emit("aten.mm.default", {ref(a), ref(b)}, Value(fresh({shape(a)[0], shape(b)[1]}, dtype(a))));
 }
 
 NodeId JointBuilder::reduced_to(NodeId id, const Shape& to) {
@@ -237,7 +235,7 @@ void JointBuilder::add_grad(NodeId id, const std::function<NodeId()>& make) {
   if (!needs_grad(id)) return;
   const NodeId more = make();
   const NodeId old = grad(id);
-  gradients_[id] = old == kNoNode ? more : pointwise("aten.add.Tensor", {arg(old), arg(more)});
+  gradients_[id] = old == kNoNode ? more : pointwise("aten.add.Tensor", {ref(old), ref(more)});
 }
 
 void JointBuilder::differentiate() {

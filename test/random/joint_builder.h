@@ -12,6 +12,8 @@
 
 namespace sapwood::test {
 
+inline graph::Argument ref(graph::NodeId id) { return graph::Argument::node(id); }
+
 /// Writes a joint graph: emits operators with the values that they yield, remembers how to differentiate them, and
 /// writes the backward.
 class JointBuilder {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "passes/dead_code.h"
 #include "random/joint_program.h"
 
 namespace sapwood::test {
@@ -14,8 +15,6 @@ using graph::NodeId;
 using graph::PartitionerTag;
 using graph::SymExpr;
 using graph::Value;
-
-Argument arg(NodeId id) { return Argument::node(id); }
 
 /// Assembles a joint graph around a random forward.
 class JointAssembly {
@@ -41,6 +40,7 @@ class JointAssembly {
     b_.g.output(outputs);
     b_.g.num_forward_outputs = std::ssize(forward_outputs_);
     choose_static_inputs();
+    if (!b_.chance(options_.dead_code)) passes::remove_dead_nodes(b_.g);
     return std::move(b_.g);
   }
 
@@ -115,9 +115,9 @@ class JointAssembly {
 
   /// What a buffer becomes: a mix of itself and a value.
   NodeId moving_average(NodeId buffer, NodeId value) {
-    const NodeId old = b_.pointwise("aten.mul.Tensor", {arg(buffer), Argument(0.9)});
-    const NodeId added = b_.pointwise("aten.mul.Tensor", {arg(value), Argument(0.1)});
-    return b_.pointwise("aten.add.Tensor", {arg(old), arg(added)});
+    const NodeId old = b_.pointwise("aten.mul.Tensor", {ref(buffer), Argument(0.9)});
+    const NodeId added = b_.pointwise("aten.mul.Tensor", {ref(value), Argument(0.1)});
+    return b_.pointwise("aten.add.Tensor", {ref(old), ref(added)});
   }
 
   void write_forward_mutation() {
@@ -151,7 +151,7 @@ class JointAssembly {
   void emit_copies() {
     for (const Copy& copy : copies_) {
       b_.part = copy.part;
-      const NodeId id = b_.emit("aten.copy_.default", {arg(copy.into), arg(copy.value)}, Value(b_.tensor(copy.into)));
+      const NodeId id = b_.emit("aten.copy_.default", {ref(copy.into), ref(copy.value)}, Value(b_.tensor(copy.into)));
       b_.g.meta(id).impure = true;
     }
   }

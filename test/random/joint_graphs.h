@@ -36,6 +36,7 @@ struct RandomJointOptions {
   double static_input = 0.7;      ///< per parameter: its storage outlives the step
   double fan_out = 0.3;           ///< per operand: any earlier value, not one of the last
   double second_output = 0.4;     ///< the forward returns a second value (a third, ... with the same probability)
+  double dead_code = 0.1;         ///< nodes that nothing reads stay; PyTorch removes them, random ones as well
 };
 
 /// A joint graph as AOTAutograd makes them: a forward of ATen operators, tangents for what it returns, and the backward

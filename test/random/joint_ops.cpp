@@ -14,8 +14,6 @@ using graph::Value;
 
 namespace {
 
-Argument arg(NodeId id) { return Argument::node(id); }
-
 /// A unary operator; `gradient` makes the gradient of the input from those of the output.
 struct Unary {
   const char* target;
@@ -26,25 +24,25 @@ const std::vector<Unary>& unaries() {
   static const std::vector<Unary> list = {
       {"aten.sin.default",
        [](JointBuilder& b, NodeId x, NodeId, NodeId g) {
-         return b.pointwise("aten.mul.Tensor", {arg(g), arg(b.pointwise("aten.cos.default", {arg(x)}))});
+         return b.pointwise("aten.mul.Tensor", {ref(g), ref(b.pointwise("aten.cos.default", {ref(x)}))});
        }},
       {"aten.cos.default",
        [](JointBuilder& b, NodeId x, NodeId, NodeId g) {
-         const NodeId sin = b.pointwise("aten.sin.default", {arg(x)});
-         return b.pointwise("aten.mul.Tensor", {arg(g), arg(b.pointwise("aten.neg.default", {arg(sin)}))});
+         const NodeId sin = b.pointwise("aten.sin.default", {ref(x)});
+         return b.pointwise("aten.mul.Tensor", {ref(g), ref(b.pointwise("aten.neg.default", {ref(sin)}))});
        }},
       {"aten.tanh.default", [](JointBuilder& b, NodeId, NodeId y,
-                               NodeId g) { return b.pointwise("aten.tanh_backward.default", {arg(g), arg(y)}); }},
+                               NodeId g) { return b.pointwise("aten.tanh_backward.default", {ref(g), ref(y)}); }},
       {"aten.sigmoid.default", [](JointBuilder& b, NodeId, NodeId y,
-                                  NodeId g) { return b.pointwise("aten.sigmoid_backward.default", {arg(g), arg(y)}); }},
+                                  NodeId g) { return b.pointwise("aten.sigmoid_backward.default", {ref(g), ref(y)}); }},
       {"aten.relu.default",
        [](JointBuilder& b, NodeId, NodeId y, NodeId g) {
-         return b.pointwise("aten.threshold_backward.default", {arg(g), arg(y), Argument(0)});
+         return b.pointwise("aten.threshold_backward.default", {ref(g), ref(y), Argument(0)});
        }},
       {"aten.gelu.default", [](JointBuilder& b, NodeId x, NodeId,
-                               NodeId g) { return b.pointwise("aten.gelu_backward.default", {arg(g), arg(x)}); }},
+                               NodeId g) { return b.pointwise("aten.gelu_backward.default", {ref(g), ref(x)}); }},
       {"aten.neg.default",
-       [](JointBuilder& b, NodeId, NodeId, NodeId g) { return b.pointwise("aten.neg.default", {arg(g)}); }},
+       [](JointBuilder& b, NodeId, NodeId, NodeId g) { return b.pointwise("aten.neg.default", {ref(g)}); }},
   };
   return list;
 }
@@ -52,33 +50,33 @@ const std::vector<Unary>& unaries() {
 NodeId unary(JointProgram& p, NodeId x) {
   JointBuilder& b = p.b;
   const Unary& op = b.one_of(unaries());
-  const NodeId y = b.pointwise(op.target, {arg(x)});
+  const NodeId y = b.pointwise(op.target, {ref(x)});
   return b.record({y}, {x}, [&b, &op, x, y] { b.add_grad(x, [&] { return op.gradient(b, x, y, b.grad(y)); }); });
 }
 
 NodeId scaled(JointBuilder& b, NodeId x, double by) {
-  const NodeId y = b.pointwise("aten.mul.Tensor", {arg(x), Argument(by)});
+  const NodeId y = b.pointwise("aten.mul.Tensor", {ref(x), Argument(by)});
   return b.record({y}, {x}, [&b, x, y, by] {
-    b.add_grad(x, [&] { return b.pointwise("aten.mul.Tensor", {arg(b.grad(y)), Argument(by)}); });
+    b.add_grad(x, [&] { return b.pointwise("aten.mul.Tensor", {ref(b.grad(y)), Argument(by)}); });
   });
 }
 
 NodeId added(JointBuilder& b, NodeId x, NodeId z, bool subtract) {
-  const NodeId y = b.pointwise(subtract ? "aten.sub.Tensor" : "aten.add.Tensor", {arg(x), arg(z)});
+  const NodeId y = b.pointwise(subtract ? "aten.sub.Tensor" : "aten.add.Tensor", {ref(x), ref(z)});
   return b.record({y}, {x, z}, [&b, x, z, y, subtract] {
     b.add_grad(x, [&] { return b.reduced_to(b.grad(y), b.shape(x)); });
     b.add_grad(z, [&] {
-      const NodeId g = subtract ? b.pointwise("aten.neg.default", {arg(b.grad(y))}) : b.grad(y);
+      const NodeId g = subtract ? b.pointwise("aten.neg.default", {ref(b.grad(y))}) : b.grad(y);
       return b.reduced_to(g, b.shape(z));
     });
   });
 }
 
 NodeId multiplied(JointBuilder& b, NodeId x, NodeId z) {
-  const NodeId y = b.pointwise("aten.mul.Tensor", {arg(x), arg(z)});
+  const NodeId y = b.pointwise("aten.mul.Tensor", {ref(x), ref(z)});
   return b.record({y}, {x, z}, [&b, x, z, y] {
     const auto times = [&](NodeId other, NodeId of) {
-      return b.reduced_to(b.pointwise("aten.mul.Tensor", {arg(b.grad(y)), arg(other)}), b.shape(of));
+      return b.reduced_to(b.pointwise("aten.mul.Tensor", {ref(b.grad(y)), ref(other)}), b.shape(of));
     };
     b.add_grad(x, [&] { return times(z, x); });
     b.add_grad(z, [&] { return times(x, z); });
@@ -96,7 +94,7 @@ NodeId matmul(JointBuilder& b, NodeId x, NodeId z) {
 NodeId addmm(JointProgram& p, NodeId x, NodeId z) {
   JointBuilder& b = p.b;
   const NodeId bias = p.parameter({b.shape(z)[1]}, b.dtype(x));
-  const NodeId y = b.emit("aten.addmm.default", {arg(bias), arg(x), arg(z)},
+  const NodeId y = b.emit("aten.addmm.default", {ref(bias), ref(x), ref(z)},
                           Value(b.fresh({b.shape(x)[0], b.shape(z)[1]}, b.dtype(x))));
   return b.record({y}, {bias, x, z}, [&b, bias, x, z, y] {
     b.add_grad(x, [&] { return b.mm(b.grad(y), b.transposed(z)); });
@@ -116,21 +114,21 @@ Moments moments(JointBuilder& b, NodeId x) {
   reduced.back() = SymExpr(1);
   graph::TupleValue pair{{Value(b.fresh(reduced, b.dtype(x))), Value(b.fresh(reduced, b.dtype(x)))}};
   const NodeId tuple =
-      b.emit("aten.var_mean.correction", {arg(x), Argument::ints({static_cast<int64_t>(reduced.size()) - 1})},
+      b.emit("aten.var_mean.correction", {ref(x), Argument::ints({static_cast<int64_t>(reduced.size()) - 1})},
              Value(std::move(pair)), {{"correction", Argument(0)}, {"keepdim", Argument(true)}});
   const Moments m{b.item(tuple, 0), b.item(tuple, 1)};
   b.record({m.variance, m.mean}, {x}, [&b, x, m, count] {
     if (b.grad(m.variance) != kNoNode) {
       b.add_grad(x, [&] {
-        const NodeId centered = b.pointwise("aten.sub.Tensor", {arg(x), arg(m.mean)});
-        const NodeId slope = b.pointwise("aten.mul.Tensor", {arg(centered), Argument(2.0 / count)});
-        return b.pointwise("aten.mul.Tensor", {arg(b.grad(m.variance)), arg(slope)});
+        const NodeId centered = b.pointwise("aten.sub.Tensor", {ref(x), ref(m.mean)});
+        const NodeId slope = b.pointwise("aten.mul.Tensor", {ref(centered), Argument(2.0 / count)});
+        return b.pointwise("aten.mul.Tensor", {ref(b.grad(m.variance)), ref(slope)});
       });
     }
     if (b.grad(m.mean) != kNoNode) {
       b.add_grad(x, [&] {
         const NodeId spread = b.expanded(b.grad(m.mean), b.shape(x));
-        return b.pointwise("aten.div.Tensor", {arg(spread), Argument(count)});
+        return b.pointwise("aten.div.Tensor", {ref(spread), Argument(count)});
       });
     }
   });
@@ -138,14 +136,14 @@ Moments moments(JointBuilder& b, NodeId x) {
 }
 
 NodeId inverse_root(JointBuilder& b, NodeId x) {
-  const NodeId shifted = b.pointwise("aten.add.Tensor", {arg(x), Argument(1e-5)});
+  const NodeId shifted = b.pointwise("aten.add.Tensor", {ref(x), Argument(1e-5)});
   b.record({shifted}, {x}, [&b, x, shifted] { b.add_grad(x, [&] { return b.grad(shifted); }); });
-  const NodeId y = b.pointwise("aten.rsqrt.default", {arg(shifted)});
+  const NodeId y = b.pointwise("aten.rsqrt.default", {ref(shifted)});
   return b.record({y}, {shifted}, [&b, shifted, y] {
     b.add_grad(shifted, [&] {
-      const NodeId cube = b.pointwise("aten.pow.Tensor_Scalar", {arg(y), Argument(3)});
-      const NodeId slope = b.pointwise("aten.mul.Tensor", {arg(cube), Argument(-0.5)});
-      return b.pointwise("aten.mul.Tensor", {arg(b.grad(y)), arg(slope)});
+      const NodeId cube = b.pointwise("aten.pow.Tensor_Scalar", {ref(y), Argument(3)});
+      const NodeId slope = b.pointwise("aten.mul.Tensor", {ref(cube), Argument(-0.5)});
+      return b.pointwise("aten.mul.Tensor", {ref(b.grad(y)), ref(slope)});
     });
   });
 }
@@ -154,39 +152,39 @@ NodeId native_dropout(JointBuilder& b, NodeId x) {
   const NodeId base = b.contiguous(x);
   graph::TupleValue pair{{Value(b.fresh(b.shape(x), b.dtype(x))), Value(b.fresh(b.shape(x), DType::kBool))}};
   const NodeId tuple =
-      b.emit("aten.native_dropout.default", {arg(base), Argument(0.5), Argument(true)}, Value(std::move(pair)));
+      b.emit("aten.native_dropout.default", {ref(base), Argument(0.5), Argument(true)}, Value(std::move(pair)));
   const NodeId y = b.item(tuple, 0);
   const NodeId mask = b.item(tuple, 1);
   return b.record({y}, {x}, [&b, x, y, mask] {
     b.add_grad(x, [&] {
       return b.pointwise("aten.native_dropout_backward.default",
-                         {arg(b.contiguous(b.grad(y))), arg(mask), Argument(2.0)});
+                         {ref(b.contiguous(b.grad(y))), ref(mask), Argument(2.0)});
     });
   });
 }
 
 NodeId decomposed_dropout(JointBuilder& b, NodeId x) {
   const NodeId base = b.contiguous(x);
-  const NodeId drawn = b.emit("aten.rand_like.default", {arg(base)}, Value(b.fresh(b.shape(x), b.dtype(x))));
-  const NodeId mask = b.pointwise("aten.gt.Scalar", {arg(drawn), Argument(0.25)}, DType::kBool);
-  const NodeId y = b.pointwise("aten.mul.Tensor", {arg(base), arg(mask)});
+  const NodeId drawn = b.emit("aten.rand_like.default", {ref(base)}, Value(b.fresh(b.shape(x), b.dtype(x))));
+  const NodeId mask = b.pointwise("aten.gt.Scalar", {ref(drawn), Argument(0.25)}, DType::kBool);
+  const NodeId y = b.pointwise("aten.mul.Tensor", {ref(base), ref(mask)});
   return b.record({y}, {x}, [&b, x, y, mask] {
-    b.add_grad(x, [&] { return b.pointwise("aten.mul.Tensor", {arg(b.grad(y)), arg(mask)}); });
+    b.add_grad(x, [&] { return b.pointwise("aten.mul.Tensor", {ref(b.grad(y)), ref(mask)}); });
   });
 }
 
 NodeId all_reduced(JointBuilder& b, NodeId x) {
   const NodeId base = b.contiguous(x);
   const auto like = [&] { return Value(b.fresh(b.shape(base), b.dtype(base))); };
-  const NodeId sum = b.emit("_c10d_functional.all_reduce.default", {arg(base), Argument("sum"), Argument("0")}, like());
-  return b.emit("_c10d_functional.wait_tensor.default", {arg(sum)}, like());
+  const NodeId sum = b.emit("_c10d_functional.all_reduce.default", {ref(base), Argument("sum"), Argument("0")}, like());
+  return b.emit("_c10d_functional.wait_tensor.default", {ref(sum)}, like());
 }
 
 NodeId converted(JointBuilder& b, NodeId x, DType to) {
   const NodeId base = b.contiguous(x);
   Value value(b.fresh(b.shape(x), to));
-  if (b.below(2) == 0) return b.emit("prims.convert_element_type.default", {arg(base), Argument(to)}, std::move(value));
-  return b.emit("aten._to_copy.default", {arg(base)}, std::move(value), {{"dtype", Argument(to)}});
+  if (b.below(2) == 0) return b.emit("prims.convert_element_type.default", {ref(base), Argument(to)}, std::move(value));
+  return b.emit("aten._to_copy.default", {ref(base)}, std::move(value), {{"dtype", Argument(to)}});
 }
 
 }  // namespace
@@ -236,7 +234,7 @@ void write_reduction(JointProgram& p) {
     b.add_grad(x, [&] {
       const NodeId spread = b.expanded(b.grad(y), b.shape(x));
       if (!mean) return spread;
-      return b.pointwise("aten.div.Tensor", {arg(spread), Argument(b.shape(x).back().value())});
+      return b.pointwise("aten.div.Tensor", {ref(spread), Argument(b.shape(x).back().value())});
     });
   }));
 }
@@ -286,7 +284,7 @@ void write_effect(JointProgram& p) {
   const NodeId base = b.contiguous(x);
   graph::TupleValue pair{{Value(b.tensor(p.token)), Value(b.fresh(b.shape(x), b.dtype(x)))}};
   const NodeId tuple = b.emit("higher_order.with_effects",
-                              {arg(p.token), Argument(graph::OperatorArg{"sapwood_test.record.default"}), arg(base)},
+                              {ref(p.token), Argument(graph::OperatorArg{"sapwood_test.record.default"}), ref(base)},
                               Value(std::move(pair)));
   p.token = b.item(tuple, 0);
   const NodeId y = b.item(tuple, 1);

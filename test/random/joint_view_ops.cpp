@@ -12,8 +12,6 @@ using graph::Value;
 
 namespace {
 
-Argument arg(NodeId id) { return Argument::node(id); }
-
 NodeId transpose(JointProgram& p) {
   JointBuilder& b = p.b;
   const NodeId x = p.pick([&](NodeId id) { return b.shape(id).size() == 2; });
@@ -66,7 +64,7 @@ NodeId slice(JointProgram& p) {
   return b.record({y}, {x}, [&b, x, y, dim, start, end] {
     b.add_grad(x, [&] {
       return b.emit("aten.slice_backward.default",
-                    {arg(b.grad(y)), b.sizes(b.shape(x), x), Argument(dim), b.size(start), b.size(end), Argument(1)},
+                    {ref(b.grad(y)), b.sizes(b.shape(x), x), Argument(dim), b.size(start), b.size(end), Argument(1)},
                     Value(b.fresh(b.shape(x), b.dtype(x))));
     });
   });
@@ -81,13 +79,13 @@ NodeId unsqueeze(JointProgram& p) {
   strides.insert(strides.begin(), to.front() * strides.front());
   to.insert(to.begin(), SymExpr(1));
   const NodeId y =
-      b.emit("aten.unsqueeze.default", {arg(x), Argument(0)}, Value(b.alias(x, std::move(to), std::move(strides))));
+      b.emit("aten.unsqueeze.default", {ref(x), Argument(0)}, Value(b.alias(x, std::move(to), std::move(strides))));
   return b.record({y}, {x}, [&b, x, y] {
     b.add_grad(x, [&] {
       const NodeId g = b.grad(y);
       std::vector<SymExpr> strides = *b.tensor(g).stride;
       strides.erase(strides.begin());
-      return b.emit("aten.squeeze.dim", {arg(g), Argument(0)}, Value(b.alias(g, b.shape(x), std::move(strides))));
+      return b.emit("aten.squeeze.dim", {ref(g), Argument(0)}, Value(b.alias(g, b.shape(x), std::move(strides))));
     });
   });
 }
@@ -98,7 +96,7 @@ NodeId joined(JointBuilder& b, const std::vector<NodeId>& parts) {
   Shape shape = b.shape(parts[0]);
   shape.back() = SymExpr(0);
   for (const NodeId id : parts) {
-    items.push_back(arg(id));
+    items.push_back(ref(id));
     shape.back() = shape.back() + b.shape(id).back();
   }
   const auto last = static_cast<int64_t>(shape.size()) - 1;
@@ -112,11 +110,11 @@ NodeId embedding(JointProgram& p, NodeId indices) {
   const SymExpr width(2 * (1 + static_cast<int64_t>(b.below(3))));
   const NodeId weight = p.parameter({SymExpr(words), width});
   const NodeId y =
-      b.emit("aten.embedding.default", {arg(weight), arg(indices)}, Value(b.fresh({b.shape(indices)[0], width})));
+      b.emit("aten.embedding.default", {ref(weight), ref(indices)}, Value(b.fresh({b.shape(indices)[0], width})));
   return b.record({y}, {weight}, [&b, weight, indices, y] {
     b.add_grad(weight, [&] {
       return b.emit("aten.embedding_dense_backward.default",
-                    {arg(b.contiguous(b.grad(y))), arg(indices), Argument(words), Argument(-1), Argument(false)},
+                    {ref(b.contiguous(b.grad(y))), ref(indices), Argument(words), Argument(-1), Argument(false)},
                     Value(b.fresh(b.shape(weight))));
     });
   });
@@ -124,16 +122,16 @@ NodeId embedding(JointProgram& p, NodeId indices) {
 
 NodeId indexed(JointProgram& p, NodeId x, NodeId indices) {
   JointBuilder& b = p.b;
-  const auto list = [indices] { return Argument::list({arg(indices)}); };
+  const auto list = [indices] { return Argument::list({ref(indices)}); };
   const NodeId base = b.contiguous(x);
-  const NodeId y = b.emit("aten.index.Tensor", {arg(base), list()},
+  const NodeId y = b.emit("aten.index.Tensor", {ref(base), list()},
                           Value(b.fresh({b.shape(indices)[0], b.shape(x)[1]}, b.dtype(x))));
   return b.record({y}, {x}, [&b, x, y, list] {
     b.add_grad(x, [&] {
       const graph::DType dtype = b.dtype(x);
       const NodeId zeros = b.emit("aten.full.default", {b.sizes(b.shape(x), x), Argument(0)},
                                   Value(b.fresh(b.shape(x), dtype)), {{"dtype", Argument(dtype)}});
-      return b.emit("aten.index_put.default", {arg(zeros), list(), arg(b.contiguous(b.grad(y))), Argument(true)},
+      return b.emit("aten.index_put.default", {ref(zeros), list(), ref(b.contiguous(b.grad(y))), Argument(true)},
                     Value(b.fresh(b.shape(x), dtype)));
     });
   });
@@ -186,7 +184,7 @@ void write_split(JointProgram& p) {
     items.items.emplace_back(std::move(meta));
   }
   const NodeId list =
-      b.emit("aten.split.Tensor", {arg(x), Argument(half.back().value()), Argument(-1)}, Value(std::move(items)));
+      b.emit("aten.split.Tensor", {ref(x), Argument(half.back().value()), Argument(-1)}, Value(std::move(items)));
   const std::vector<NodeId> halves{b.item(list, 0), b.item(list, 1)};
   b.record(halves, {x}, [&b, x, halves] {
     b.add_grad(x, [&] {

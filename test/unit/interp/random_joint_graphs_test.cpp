@@ -27,6 +27,7 @@ test::RandomJointOptions runnable(double checkpoint, double dropout) {
   options.collective = options.effect = 0;
   options.checkpoint = checkpoint;
   options.dropout = dropout;
+  options.dead_code = 0;  // a dead random operator moves the generator in the joint graph only
   return options;
 }
 
