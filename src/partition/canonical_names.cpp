@@ -83,6 +83,7 @@ struct Skeleton {
   std::vector<std::string> own;         ///< what a node is
   std::vector<std::vector<Use>> reads;  ///< in the order of the arguments
   std::vector<std::vector<Use>> readers;
+  std::vector<int32_t> by_numbers;  ///< rank of a node among all by its numbers: the least of reasons to come first
 
   size_t size() const { return own.size(); }
 };
@@ -178,6 +179,41 @@ void add_uses(Skeleton& skeleton, NodeId id) {
   for (const auto& [key, argument] : node.kwargs) graph::for_each_node(argument, mention);
 }
 
+void collect_numbers(const Argument& argument, const graph::SymbolTable& symbols, std::vector<int64_t>& numbers) {
+  const auto each = [&](const graph::ArgumentList& items) {
+    for (const Argument& item : items) collect_numbers(item, symbols, numbers);
+  };
+  if (const auto* number = argument.as<int64_t>()) numbers.push_back(*number);
+  if (const auto* expr = argument.as<graph::SymExpr>()) numbers.push_back(expr->hint(symbols).value_or(0));
+  if (const auto* list = argument.as<graph::ListArg>()) each(list->items);
+  if (const auto* tuple = argument.as<graph::TupleArg>()) each(tuple->items);
+  if (const auto* slice = argument.as<graph::SliceArg>()) each(slice->bounds);
+}
+
+/// Numbers among the arguments, then the sizes of the result.
+std::vector<int64_t> numbers_of(const Graph& graph, const Node& node) {
+  std::vector<int64_t> numbers;
+  for (const Argument& argument : node.args) collect_numbers(argument, graph.symbols, numbers);
+  for (const auto& [key, argument] : node.kwargs) collect_numbers(argument, graph.symbols, numbers);
+  if (const graph::TensorMeta* tensor = node.tensor())
+    for (const graph::SymExpr& size : tensor->shape) numbers.push_back(size.hint(graph.symbols).value_or(0));
+  return numbers;
+}
+
+std::vector<int32_t> rank_by_numbers(const JointView& view) {
+  std::vector<std::pair<std::vector<int64_t>, size_t>> sorted;
+  for (size_t i = 0; i < view.order.size(); ++i)
+    sorted.emplace_back(numbers_of(*view.graph, view.node(view.order[i])), i);
+  std::ranges::sort(sorted);
+  std::vector<int32_t> ranks(sorted.size(), 0);
+  int32_t rank = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (i > 0 && sorted[i].first != sorted[i - 1].first) ++rank;
+    ranks[sorted[i].second] = rank;
+  }
+  return ranks;
+}
+
 Skeleton make_skeleton(const Graph& graph, BodyHashes& bodies) {
   Skeleton skeleton;
   skeleton.view = view_joint(graph, false);
@@ -186,6 +222,7 @@ Skeleton make_skeleton(const Graph& graph, BodyHashes& bodies) {
   skeleton.readers.resize(count);
   for (const NodeId id : skeleton.view.order) skeleton.own.push_back(own_form(skeleton.view, id, bodies));
   for (const NodeId id : skeleton.view.order) add_uses(skeleton, id);
+  skeleton.by_numbers = rank_by_numbers(skeleton.view);
   return skeleton;
 }
 
@@ -235,19 +272,24 @@ class Colouring {
     return sorted.size() - std::ranges::unique(sorted).size();
   }
 
-  /// One of the nodes that share the smallest shared colour, -1 if there are none. Twins, which have the same
-  /// neighbours at the same places, don't count: it doesn't matter which of them is which.
+  /// The node with the smallest numbers of those that share the smallest shared colour, -1 if there are none. Twins,
+  /// which have the same neighbours at the same places, don't count: they need no choice to be ordered.
   int32_t first_of_a_tie() const {
-    std::vector<std::tuple<uint64_t, uint64_t, int32_t>> sorted;
+    std::vector<std::tuple<uint64_t, int32_t, int32_t>> sorted;
     for (size_t i = 0; i < skeleton_.size(); ++i)
-      sorted.emplace_back(colours_[i], neighbourhood(i), static_cast<int32_t>(i));
+      sorted.emplace_back(colours_[i], skeleton_.by_numbers[i], static_cast<int32_t>(i));
     std::ranges::sort(sorted);
+    size_t first = 0;  // of the nodes of one colour
     for (size_t i = 1; i < sorted.size(); ++i) {
-      const auto& [colour, neighbours, node] = sorted[i];
-      const auto& [other_colour, other_neighbours, other] = sorted[i - 1];
-      if (colour == other_colour && neighbours != other_neighbours) return node;
+      if (std::get<0>(sorted[i]) != std::get<0>(sorted[first])) first = i;
+      if (first != i && neighbourhood(node_of(sorted[i])) != neighbourhood(node_of(sorted[first])))
+        return std::get<2>(sorted[first]);
     }
     return -1;
+  }
+
+  static size_t node_of(const std::tuple<uint64_t, int32_t, int32_t>& entry) {
+    return static_cast<size_t>(std::get<2>(entry));
   }
 
   /// Hash of the neighbours by position: tells twins within this graph only.
@@ -322,8 +364,8 @@ class CanonicalOrder {
     const auto y = static_cast<size_t>(b);
     const auto key = [&](size_t i) {
       const NodeKind kind = skeleton_.view.node(skeleton_.view.order[i]).kind;
-      return std::tuple<int, const std::string&, const std::vector<int32_t>&, uint64_t, int64_t>(
-          kind_rank(kind), skeleton_.own[i], inputs_[i], colours_[i], counter_[i]);
+      return std::tuple<int, const std::string&, const std::vector<int32_t>&, uint64_t, int32_t, int64_t>(
+          kind_rank(kind), skeleton_.own[i], inputs_[i], colours_[i], skeleton_.by_numbers[i], counter_[i]);
     };
     return key(x) < key(y);
   }

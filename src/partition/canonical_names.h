@@ -29,6 +29,7 @@ struct CanonicalNames {
 /// What counts: operators, who reads what at which place, tags and checkpoint marks, dtypes, items of tuples, whether
 /// an output belongs to the forward. What doesn't, since ranks may differ in it: names, order of independent nodes,
 /// order of inputs and outputs, sizes and other numbers, devices, texts (names of process groups), names of attributes.
+/// Nodes that nothing else tells apart (two slices of one value) come in the order of their numbers, then of the graph.
 ///
 /// Kahn's algorithm with a heap, as PyTorch 2.13's `_canonical_node_names`; the hashes are ours, so the names are not
 /// PyTorch's. Where PyTorch's keys are equal it takes nodes in the rank's own order; here the hash of a node covers

@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <set>
 
 #include "base/error.h"
+#include "graph/verify.h"
+#include "partition/canonical_names.h"
+#include "partition/joint_view.h"
+#include "partition/partition.h"
 #include "partition/rank_messages.h"
+#include "random/joint_graphs.h"
 #include "unit/partition/rank_branches.h"
 #include "unit/partition/shuffled_graph.h"
 #include "unit/partition/thread_ranks.h"
@@ -228,6 +233,60 @@ TEST(Agreement, AFlagWithoutItsReasonIsAnError) {
   PlanHash hash;
   hash.names_unknown_node = true;
   EXPECT_NE(answer_to(0, write_hash(hash)).find("no plan does"), std::string::npos);
+}
+
+std::vector<NodeId> saved_of(const Plan& plan) {
+  std::vector<NodeId> saved;
+  for (const SavedValue& value : plan.saved) saved.push_back(value.node);
+  for (const SavedValue& value : plan.saved_symbols) saved.push_back(value.node);
+  return saved;
+}
+
+/// The plan that saves what the ranks agreed on.
+Plan plan_for(const Party& p, Method method) {
+  Plan plan;
+  plan.method = method;
+  const JointView view = view_joint(p.graph, true);
+  for (const NodeId id : p.result.saved)
+    (view.is_symbol(id) ? plan.saved_symbols : plan.saved).push_back({id, view.bytes(id), "agreed", false});
+  return plan;
+}
+
+TEST(Agreement, APlanOfAnotherRankCanBeCarriedOut) {
+  test::RandomJointOptions options;
+  options.collective = 2;
+  int taken = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Party first;
+    first.graph = test::random_joint_graph(options, seed);
+    first.saved = saved_of(partition(first.graph, {}));  // merges common subexpressions
+    const test::ShuffledGraph other = test::shuffled(first.graph, seed);
+    PartitionOptions as_autograd;
+    as_autograd.method = Method::kDefault;
+    Party second;
+    Graph in_order = first.graph;  // the default partition goes by the order of recording
+    for (const NodeId id : saved_of(partition(in_order, as_autograd)))
+      second.saved.push_back(other.moved[static_cast<size_t>(id)]);
+    second.graph = other.graph;
+    std::vector<Party> parties{first, second};
+    agree(parties);
+    ASSERT_EQ(parties[0].error + parties[1].error, "");
+    if (parties[0].result.outcome != Agreement::kTookPlan) continue;
+    ++taken;
+    const Method method = parties[0].result.rank == 0 ? Method::kMinCut : Method::kDefault;
+    for (const Party& p : parties) {
+      const ForwardBackward parts = extract(p.graph, plan_for(p, method));
+      ASSERT_TRUE(graph::verify(parts.forward).empty() && graph::verify(parts.backward).empty());
+    }
+    std::set<std::string> here;
+    std::set<std::string> there;
+    const CanonicalNames names[] = {canonical_names(parties[0].graph), canonical_names(parties[1].graph)};
+    for (const NodeId id : parties[0].result.saved) here.insert(names[0].name(id));
+    for (const NodeId id : parties[1].result.saved) there.insert(names[1].name(id));
+    ASSERT_EQ(here, there);
+  }
+  EXPECT_GT(taken, 50);
 }
 
 TEST(Agreement, HugeTotalsDoNotOverflow) {

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "graph/text.h"
+#include "random/joint_graphs.h"
 #include "unit/partition/corpus.h"
 #include "unit/partition/shuffled_graph.h"
 #include "unit/partition/step_builder.h"
@@ -37,7 +39,10 @@ void expect_same_names(const Graph& a, const Graph& b) {
     if (x.kind == graph::NodeKind::kCallFunction) {
       ASSERT_EQ(x.target, y.target) << x.name << " and " << y.name;
     }
-    ASSERT_EQ(looks(x), looks(y)) << x.name << " and " << y.name;
+    // Inputs that nothing reads are interchangeable, whatever their sizes.
+    if (!x.users.empty()) {
+      ASSERT_EQ(looks(x), looks(y)) << x.name << " and " << y.name;
+    }
     std::vector<std::string> x_inputs;
     std::vector<std::string> y_inputs;
     for (const NodeId id : a.inputs(left.order[i])) x_inputs.push_back(left.name(id));
@@ -57,6 +62,15 @@ TEST(CanonicalNames, DoNotDependOnNamesAndOrder) {
     const Graph original = test::corpus_graph(model);
     const test::ShuffledGraph other = test::shuffled(original, seed);
     expect_same_names(original, other.graph);
+  }
+}
+
+TEST(CanonicalNames, OfRandomGraphsDoNotDependOnNamesAndOrder) {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    const Graph original = test::random_joint_graph({}, seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + graph::print_text(original));
+    expect_same_names(original, test::shuffled(original, seed).graph);
+    if (HasFailure()) return;
   }
 }
 
