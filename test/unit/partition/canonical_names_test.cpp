@@ -193,7 +193,7 @@ TEST(CanonicalNames, NamesAreFoundAgain) {
 
 TEST(CanonicalNames, WideFanOutIsNamed) {
   // Quadratic time would take minutes.
-  constexpr int kReaders = 100'000;
+  constexpr int kReaders = 50'000;
   test::StepBuilder b;
   Graph& g = b.step.graph;
   const NodeId x = g.placeholder("primals_1", graph::Value(b.tensor({4})));
