@@ -19,24 +19,19 @@ constexpr std::string_view kReplay = "run_with_rng_state";
 /// Size of the state of PyTorch's CPU generator, in bytes.
 constexpr int64_t kStateBytes = 5056;
 
-graph::TensorMeta state_meta(int32_t storage) {
+/// In memory of its own. O(nodes): only checkpointed random operators have a state.
+graph::TensorMeta state_meta(const Graph& graph) {
   graph::TensorMeta meta;
+  meta.storage = 0;
+  for (const NodeId id : graph.order())
+    if (const graph::TensorMeta* tensor = graph[id].tensor(); tensor && tensor->storage)
+      meta.storage = std::max(*meta.storage, *tensor->storage + 1);
   meta.dtype = graph::DType::kUInt8;
   meta.shape = {graph::SymExpr(kStateBytes)};
   meta.stride = std::vector<graph::SymExpr>{graph::SymExpr(1)};
   meta.offset = graph::SymExpr(0);
-  meta.storage = storage;
   meta.storage_bytes = graph::SymExpr(kStateBytes);
   return meta;
-}
-
-/// A number that no storage of the graph has.
-int32_t free_storage(const Graph& graph) {
-  int32_t free = 0;
-  for (const NodeId id : graph.order())
-    if (const graph::TensorMeta* tensor = graph[id].tensor(); tensor && tensor->storage)
-      free = std::max(free, *tensor->storage + 1);
-  return free;
 }
 
 /// The number behind "getitem_", 0 for "getitem" itself, -1 for other names.
@@ -81,11 +76,11 @@ NodeId add_wrapped(Graph& graph, const Node& node, std::string_view wrapper, gra
 }
 
 /// Returns the node that holds the state.
-NodeId save_state(Graph& forward, NodeId id, int32_t storage, ItemNames& names) {
+NodeId save_state(Graph& forward, NodeId id, ItemNames& names) {
   const Node node = forward[id];
   forward.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(forward, node, kSave, {});
-  const NodeId state = add_item(forward, wrapped, 0, names.next(), graph::Value(state_meta(storage)));
+  const NodeId state = add_item(forward, wrapped, 0, names.next(), graph::Value(state_meta(forward)));
   const NodeId result = add_item(forward, wrapped, 1, names.next(), node.val);
   forward.meta(result) = node.meta;
   forward.replace_all_uses(id, result);
@@ -93,11 +88,11 @@ NodeId save_state(Graph& forward, NodeId id, int32_t storage, ItemNames& names) 
   return state;
 }
 
-void replay_state(Graph& backward, NodeId id, int64_t number, NodeId first_tangent, int32_t storage) {
+void replay_state(Graph& backward, NodeId id, int64_t number, NodeId first_tangent) {
   const Node node = backward[id];
   backward.set_insertion_point(first_tangent);
   const NodeId state =
-      backward.placeholder("rng_state_output_" + std::to_string(number), graph::Value(state_meta(storage)));
+      backward.placeholder("rng_state_output_" + std::to_string(number), graph::Value(state_meta(backward)));
   backward.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(backward, node, kReplay, {Argument::node(state)});
   backward.set_val(wrapped, node.val);
@@ -118,14 +113,13 @@ void replay_random_states(const JointView& view, size_t saved_symbols, ForwardBa
   ItemNames names(view);
   std::vector<NodeId> states;
   const NodeId tangent = first_tangent(parts.backward);
-  int32_t storage = std::max(free_storage(parts.forward), free_storage(parts.backward));
   for (const NodeId id : view.order) {
     if (!view.is_call(id) || !view.must_recompute(id) || !view.info(id).draws) continue;
     const NodeId forward = parts.forward.find(view.node(id).name);
     const NodeId backward = parts.backward.find(view.node(id).name);
     if (forward == kNoNode || backward == kNoNode) continue;
-    replay_state(parts.backward, backward, static_cast<int64_t>(states.size()), tangent, storage);
-    states.push_back(save_state(parts.forward, forward, storage++, names));
+    replay_state(parts.backward, backward, static_cast<int64_t>(states.size()), tangent);
+    states.push_back(save_state(parts.forward, forward, names));
   }
   parts.forward.set_insertion_point(kNoNode);
   parts.backward.set_insertion_point(kNoNode);
