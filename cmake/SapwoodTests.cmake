@@ -1,11 +1,11 @@
 # Test binaries: one for the core, one for what uses libtorch, one for programs as a user writes them. Besides: the checks of
 # the source tree, the core under sanitizers, and a project that uses an installed Sapwood.
 
-set(SAPWOOD_TEST_FOLDERS_CORE test/unit test/fuzz test/golden)
+set(SAPWOOD_TEST_FOLDERS_CORE test/unit test/random test/fuzz test/golden)
 foreach(folder IN LISTS SAPWOOD_CORE_FOLDERS)
   list(APPEND SAPWOOD_TEST_FOLDERS_CORE test/unit/${folder})
 endforeach()
-set(SAPWOOD_TEST_FOLDERS_TORCH test/unit/interp test/unit/capture test/unit/exec test/unit/runtime
+set(SAPWOOD_TEST_FOLDERS_TORCH test/random test/unit/interp test/unit/capture test/unit/exec test/unit/runtime
                                test/unit/runtime/exec test/unit/driver)
 set(SAPWOOD_TEST_FOLDERS_E2E test/e2e test/error)
 set(SAPWOOD_CORE_ERROR_TESTS "/test/error/.*_file_test\\.cpp$")  # malformed files: these need the core only
@@ -43,6 +43,8 @@ endfunction()
 sapwood_add_tests(sapwood_core_test sapwood_core ${SAPWOOD_TEST_FOLDERS_CORE})
 if(SAPWOOD_WITH_TORCH)
   sapwood_add_tests(sapwood_torch_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_TORCH})
+  # libtorch comes without the headers of Gloo, which it holds.
+  target_include_directories(sapwood_torch_test SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/test/declarations)
   sapwood_add_tests(sapwood_e2e_test sapwood_internal ${SAPWOOD_TEST_FOLDERS_E2E})
   if(TARGET sapwood_e2e_test AND TARGET sapwood_bench_common)
     target_link_libraries(sapwood_e2e_test PRIVATE sapwood_bench_common)

@@ -22,8 +22,13 @@ constexpr std::string_view kGraphsafe = "graphsafe_run_with_rng_state";
 /// Size of the state of PyTorch's CPU generator, in bytes.
 constexpr int64_t kStateBytes = 5056;
 
-graph::TensorMeta state_meta() {
+/// In memory of its own. O(nodes): only checkpointed random operators have a state.
+graph::TensorMeta state_meta(const Graph& graph) {
   graph::TensorMeta meta;
+  meta.storage = 0;
+  for (const NodeId id : graph.order())
+    if (const graph::TensorMeta* tensor = graph[id].tensor(); tensor && tensor->storage)
+      meta.storage = std::max(*meta.storage, *tensor->storage + 1);
   meta.dtype = graph::DType::kUInt8;
   meta.shape = {graph::SymExpr(kStateBytes)};
   meta.stride = std::vector<graph::SymExpr>{graph::SymExpr(1)};
@@ -86,7 +91,7 @@ NodeId save_state(Graph& forward, NodeId id, ItemNames& names) {
   const Node node = forward[id];
   forward.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(forward, node, kSave, {});
-  const NodeId state = add_item(forward, wrapped, 0, names.next(), graph::Value(state_meta()));
+  const NodeId state = add_item(forward, wrapped, 0, names.next(), graph::Value(state_meta(forward)));
   const NodeId result = add_item(forward, wrapped, 1, names.next(), node.val);
   forward.meta(result) = node.meta;
   forward.replace_all_uses(id, result);
@@ -97,7 +102,8 @@ NodeId save_state(Graph& forward, NodeId id, ItemNames& names) {
 void replay_state(Graph& backward, NodeId id, int64_t number, NodeId first_tangent) {
   const Node node = backward[id];
   backward.set_insertion_point(first_tangent);
-  const NodeId state = backward.placeholder("rng_state_output_" + std::to_string(number), graph::Value(state_meta()));
+  const NodeId state =
+      backward.placeholder("rng_state_output_" + std::to_string(number), graph::Value(state_meta(backward)));
   backward.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(backward, node, kReplay, {Argument::node(state)});
   backward.set_val(wrapped, node.val);
