@@ -27,7 +27,8 @@ std::vector<int64_t> hinted(const std::vector<SymExpr>& exprs, const SymbolTable
 
 bool is_one(const SymExpr& size) { return size.is_const() && size.value() == 1; }
 
-/// Whether the strides are those of a tensor without gaps whose dimensions lie in memory in this order, innermost first.
+/// Whether the strides are those of a tensor without gaps whose dimensions lie in memory in this order, innermost
+/// first.
 bool fills_memory(const TensorMeta& tensor, const std::vector<size_t>& inner_to_outer) {
   SymExpr step = 1;
   for (const size_t dim : inner_to_outer) {

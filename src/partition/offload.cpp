@@ -34,7 +34,8 @@ void check(const OffloadOptions& options) {
   if (options.sink_wait) alone = "sink_wait";
   if (options.prefetch) alone = "prefetch";
   if (alone && !options.separate_stream)
-    throw_user(kStage, std::string(alone) + " needs separate_stream: without it copies don't run beside the computation");
+    throw_user(kStage,
+               std::string(alone) + " needs separate_stream: without it copies don't run beside the computation");
 }
 
 /// Where a value is read for the last time, through views and whatever else shares its memory.
@@ -119,9 +120,8 @@ struct Site {
         graph::Value(graph::NoneValue{}));
   }
   NodeId copy(std::string name, NodeId id, const TensorMeta& result) const {
-    const NodeId added =
-        add(std::move(name), "prims.device_put.default", {Argument::node(id), Argument(result.device)},
-            graph::Value(result));
+    const NodeId added = add(std::move(name), "prims.device_put.default", {Argument::node(id), Argument(result.device)},
+                             graph::Value(result));
     graph.set_kwargs(added, {{"non_blocking", Argument(true)}});
     return added;
   }
@@ -130,7 +130,7 @@ struct Site {
 class ForwardRewriter {
  public:
   ForwardRewriter(Graph& graph, const OffloadOptions& options, StreamNumbers& streams)
-      : graph_(graph), options_(options), streams_(streams), copies_(graph) {}
+      : graph_(graph), options_(options), streams_(streams), copies_(graph), body_(first_behind_placeholders(graph)) {}
 
   /// Hands over the copies instead of the values.
   void run(const std::vector<NodeId>& chosen) {
@@ -153,7 +153,7 @@ class ForwardRewriter {
   }
 
   NodeId offload(NodeId id, NodeId last_use) {
-    const Site site{graph_, place_behind(graph_, last_use)};
+    const Site site{graph_, place_behind(graph_, last_use, body_)};
     const std::string name = host_name(graph_[id].name);
     const TensorMeta host = copies_.of(*graph_[id].tensor(), graph::Device{});
     if (options_.legacy_streams) return offload_on_stream(site, id, name, host);
@@ -180,6 +180,7 @@ class ForwardRewriter {
   const OffloadOptions& options_;
   StreamNumbers& streams_;
   Copies copies_;
+  NodeId body_;  // what came first behind the placeholders
   int64_t current_ = 0;
   int64_t transfer_ = 0;
 };
@@ -218,7 +219,8 @@ class BackwardRewriter {
     return site.add(name, "ao.wait_tensor.default", {Argument::node(copy), Argument::node(host)}, graph::Value(device));
   }
 
-  /// Sizes and strides, if they are numbers. Without them the operator takes those of the host tensor, which are the same.
+  /// Sizes and strides, if they are numbers. Without them the operator takes those of the host tensor, which are the
+  /// same.
   static void append_layout(const TensorMeta& device, graph::ArgumentList& args) {
     graph::ArgumentList sizes, strides;
     for (size_t i = 0; i < device.shape.size(); ++i) {
@@ -266,8 +268,8 @@ OffloadReport offload_saved(ForwardBackward& pair, const PairFacts& facts, const
   for (const NodeId id : candidates.chosen) {
     const graph::Node& node = pair.forward[id];
     names.push_back(node.name);
-    report.tensors.push_back({node.name, host_name(node.name), device_name(node.name),
-                              value_bytes(*node.val, pair.forward.symbols)});
+    report.tensors.push_back(
+        {node.name, host_name(node.name), device_name(node.name), value_bytes(*node.val, pair.forward.symbols)});
   }
   StreamNumbers streams;
   ForwardRewriter(pair.forward, options, streams).run(candidates.chosen);

@@ -17,11 +17,11 @@ struct OffloadOptions {
   bool sink_wait = false;        ///< with `separate_stream`: the forward waits for its copies at its end
   bool prefetch = false;         ///< with `separate_stream`: copies back start early enough to be hidden
   double bandwidth_gb_per_s = 50;
-  /// Names of forward values to offload. Those whose checkpoint policy is kMustCpuOffload or kPreferCpuOffload are taken
-  /// besides.
+  /// Names of forward values to offload. Those whose checkpoint policy is kMustCpuOffload or kPreferCpuOffload are
+  /// taken besides.
   std::vector<std::string> names;
-  /// Milliseconds that one call of the backward computes, for prefetching; 0 for calls that hide nothing (PyTorch counts
-  /// only those with a flop formula). Without it every copy back starts at once.
+  /// Milliseconds that one call of the backward computes, for prefetching; 0 for calls that hide nothing (PyTorch
+  /// counts only those with a flop formula). Without it every copy back starts at once.
   std::function<double(const graph::Graph&, graph::NodeId)> milliseconds;
 };
 
@@ -49,8 +49,9 @@ struct OffloadReport {
 /// |--------------------------------|----------------------------------------|---------------------------------|
 /// | plain                          | device_put                             | device_put                      |
 /// | separate_stream                | offload, wait (holds the device tensor)| reload, wait (holds the host's) |
-/// | separate_stream, legacy_streams| record event, fork, wait event, record stream, device_put, record event, join, wait
-/// |                                | event; backward: fork, wait stream, device_put, record event, join, wait event |
+/// | separate_stream, legacy_streams| record event, fork, wait event, record stream, device_put, record event, join,
+/// wait |                                | event; backward: fork, wait stream, device_put, record event, join, wait
+/// event |
 ///
 /// A use of a view, or of anything that shares memory with the value, is a use of the value.
 /// Returns: what was moved and what wasn't, with reasons; empty without `options.enabled`. O(size of the graphs).

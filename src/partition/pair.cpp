@@ -42,8 +42,8 @@ NodeId first_behind_placeholders(const Graph& graph) {
   return id;
 }
 
-NodeId place_behind(const Graph& graph, NodeId id) {
-  return graph[id].kind == NodeKind::kPlaceholder ? first_behind_placeholders(graph) : graph[id].next;
+NodeId place_behind(const Graph& graph, NodeId id, NodeId body) {
+  return graph[id].kind == NodeKind::kPlaceholder ? body : graph[id].next;
 }
 
 void declare_operators(Graph& graph) {
@@ -61,8 +61,7 @@ void declare_operators(Graph& graph) {
 NodeId add_call(Graph& graph, NodeId before, NewCall call) {
   const NodeId outer = graph.insertion_point();
   graph.set_insertion_point(before);
-  const NodeId id =
-      graph.call(call.target, std::move(call.args), std::move(call.value), graph.unique_name(call.name));
+  const NodeId id = graph.call(call.target, std::move(call.args), std::move(call.value), graph.unique_name(call.name));
   graph.meta(id).tensor_meta = graph::has_tensor(graph[id].val);
   graph.set_insertion_point(outer);
   return id;

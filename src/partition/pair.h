@@ -26,9 +26,10 @@ void set_outputs(graph::Graph& graph, const std::vector<graph::NodeId>& values);
 /// The first node that is no placeholder. Pre: the graph has an output node.
 graph::NodeId first_behind_placeholders(const graph::Graph& graph);
 
-/// The node behind `id` before which something can be put that reads `id`: behind a placeholder that is the first node
-/// behind all placeholders.
-graph::NodeId place_behind(const graph::Graph& graph, graph::NodeId id);
+/// The node before which something that reads `id` can be put: the one behind `id`, or `body` if `id` is a placeholder.
+/// With the same `body` (the first node that was no placeholder at the start) things stay in the order of their
+/// putting.
+graph::NodeId place_behind(const graph::Graph& graph, graph::NodeId id, graph::NodeId body);
 
 /// A graph that declares the operators that it calls gets the declarations of those added since, from the operator
 /// table. Errors: internal error for an operator without a row.
@@ -45,8 +46,8 @@ struct NewCall {
 /// Adds a call before `before`, marked as one with tensor metadata if it yields a tensor.
 graph::NodeId add_call(graph::Graph& graph, graph::NodeId before, NewCall call);
 
-/// Adds a placeholder directly behind another one, with its facts. Errors: internal error if the name is taken, since the
-/// two graphs of a pair speak of one value by one name.
+/// Adds a placeholder directly behind another one, with its facts. Errors: internal error if the name is taken, since
+/// the two graphs of a pair speak of one value by one name.
 graph::NodeId add_placeholder_behind(graph::Graph& graph, graph::NodeId old, std::string_view name, graph::Value value);
 
 /// The reader of `id` that comes first, by a table of positions; the output node if nothing reads it.
@@ -55,8 +56,8 @@ graph::NodeId first_reader(const graph::Graph& graph, graph::NodeId id, const st
 /// Index in graph order, by NodeId.
 std::vector<int32_t> graph_positions(const graph::Graph& graph);
 
-/// Whether a placeholder of a backward is an incoming gradient, or a seed of its random numbers: what the forward doesn't
-/// hand over.
+/// Whether a placeholder of a backward is an incoming gradient, or a seed of its random numbers: what the forward
+/// doesn't hand over.
 bool is_tangent_or_seed(const graph::Node& placeholder);
 
 }  // namespace sapwood::partition

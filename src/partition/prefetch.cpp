@@ -66,9 +66,9 @@ using Reloads = std::unordered_map<NodeId, Reload>;
 
 Reload stream_group(const Graph& graph, NodeId copy) {
   Reload reload;
-  reload.group = {require(graph, copy, "streams.fork.default", -2), require(graph, copy, "streams.wait_stream.default", -1),
-                  copy, require(graph, copy, "streams.record_event.default", 1),
-                  require(graph, copy, "streams.join.default", 2)};
+  reload.group = {
+      require(graph, copy, "streams.fork.default", -2), require(graph, copy, "streams.wait_stream.default", -1), copy,
+      require(graph, copy, "streams.record_event.default", 1), require(graph, copy, "streams.join.default", 2)};
   require(graph, copy, kWaitEvent, 3);
   return reload;
 }
@@ -178,8 +178,9 @@ void check_transfers(const Graph& graph) {
     if (node.is_call(kOffload) || node.is_call(kReload)) pending.insert(id);
     if (!node.is_call(kWait) || pending.erase(first_argument(node)) > 0) continue;
     const NodeId source = first_argument(node);
-    throw_user(kStage, "no pending transfer for '" + (source == kNoNode ? "None" : graph[source].name) +
-                           "', which '" + node.name + "' waits for; every ao.wait_tensor follows one ao.offload or "
+    throw_user(kStage, "no pending transfer for '" + (source == kNoNode ? "None" : graph[source].name) + "', which '" +
+                           node.name +
+                           "' waits for; every ao.wait_tensor follows one ao.offload or "
                            "ao.reload");
   }
 }

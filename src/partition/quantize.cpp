@@ -163,10 +163,10 @@ NodeId add_scale(CallWriter& calls, NodeId id, double largest, std::string_view 
   const NodeId maximum = calls.convert(calls.row_maximum(magnitude), DType::kFloat64);
   const NodeId clamped = calls.elementwise("clamp_min_default", "aten.clamp_min.default",
                                            {Argument::node(maximum), Argument(kSmallestMaximum)}, DType::kFloat64);
-  const NodeId inverse = calls.elementwise("reciprocal_default", "aten.reciprocal.default", {Argument::node(clamped)},
-                                           DType::kFloat64);
-  const NodeId factor = calls.elementwise("mul_tensor", "aten.mul.Tensor", {Argument::node(inverse), Argument(largest)},
-                                          DType::kFloat64);
+  const NodeId inverse =
+      calls.elementwise("reciprocal_default", "aten.reciprocal.default", {Argument::node(clamped)}, DType::kFloat64);
+  const NodeId factor =
+      calls.elementwise("mul_tensor", "aten.mul.Tensor", {Argument::node(inverse), Argument(largest)}, DType::kFloat64);
   return calls.convert(factor, DType::kFloat32, name);
 }
 
@@ -184,8 +184,9 @@ NodeId add_scaled(CallWriter& calls, const Choice& choice, DType dtype, std::str
 
 void quantize_in_forward(Graph& forward, std::vector<Choice>& choices, const QuantizationOptions& options) {
   CallWriter calls(forward);
+  const NodeId body = first_behind_placeholders(forward);
   for (Choice& choice : choices) {
-    calls.set_place(place_behind(forward, choice.node));
+    calls.set_place(place_behind(forward, choice.node, body));
     const std::string suffix = choice.suffix(forward);
     const std::string name = "fp8_quant_pos_" + suffix;
     if (options.use_scaling) {
@@ -230,7 +231,11 @@ NodeId place_of_scales(const Graph& backward) {
 class BackwardRewriter {
  public:
   BackwardRewriter(const Graph& forward, Graph& backward, const QuantizationOptions& options)
-      : forward_(forward), backward_(backward), options_(options), calls_(backward) {}
+      : forward_(forward),
+        backward_(backward),
+        options_(options),
+        calls_(backward),
+        body_(first_behind_placeholders(backward)) {}
 
   void run(const std::vector<Choice>& choices) {
     for (const Choice& choice : choices) add_input(choice);
@@ -258,8 +263,8 @@ class BackwardRewriter {
   void add_input(const Choice& choice) {
     const NodeId old = backward_.find(forward_[choice.node].name);
     const auto [last, is_first] = last_input_.emplace(old, old);
-    last->second = add_placeholder_behind(backward_, last->second, forward_[choice.quantized].name,
-                                          value_of(choice.quantized));
+    last->second =
+        add_placeholder_behind(backward_, last->second, forward_[choice.quantized].name, value_of(choice.quantized));
     inputs_.push_back({is_first ? old : kNoNode, last->second, kNoNode});
   }
 
@@ -273,8 +278,7 @@ class BackwardRewriter {
 
   void dequantize(const Input& input, const std::vector<int32_t>& positions) {
     const DType dtype = backward_[input.old].tensor()->dtype;
-    calls_.set_place(options_.dequantize_at_first_use ? first_reader(backward_, input.old, positions)
-                                                      : first_behind_placeholders(backward_));
+    calls_.set_place(options_.dequantize_at_first_use ? first_reader(backward_, input.old, positions) : body_);
     std::vector<NodeId> added;
     if (input.scale == kNoNode) {
       added.push_back(calls_.convert(input.quantized, dtype, "dequant_" + backward_[input.quantized].name));
@@ -294,6 +298,7 @@ class BackwardRewriter {
   Graph& backward_;
   const QuantizationOptions& options_;
   CallWriter calls_;
+  NodeId body_;                          // what came first behind the placeholders
   std::map<NodeId, NodeId> last_input_;  // by the placeholder that is replaced
   std::vector<Input> inputs_;
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "ops/op_table.h"
 #include "partition/joint_view.h"
-#include "partition/pair.h"
 #include "partition/remap.h"
 #include "partition/storage_numbers.h"
 #include "partition/tag_rules.h"
@@ -80,9 +80,10 @@ Region choose_region(const JointView& view) {
                            "; annotate one region without gaps");
   std::erase_if(regions, [&](const Region& region) { return !needs_recomputation(view, region); });
   if (regions.size() > 1)
-    throw_unsupported(kStage, std::to_string(regions.size()) + " backward regions need recomputation, of which the "
-                              "second starts at " + first_node(regions[1]) +
-                              "; annotate the nodes of one with the phase backward");
+    throw_unsupported(kStage, std::to_string(regions.size()) +
+                                  " backward regions need recomputation, of which the "
+                                  "second starts at " +
+                                  first_node(regions[1]) + "; annotate the nodes of one with the phase backward");
   return regions.empty() ? Region{} : regions.front();
 }
 
@@ -96,10 +97,18 @@ class Rematerializer {
         copies_(graph.id_bound(), kNoNode),
         gathered_(graph.id_bound(), 0) {}
 
-  std::vector<std::string> run() {
+  /// Refuses what can't be copied; changes nothing.
+  void plan() {
+    for (size_t i = region_.begin; i < region_.end; ++i) {
+      fresh_.push_back(gather(view_.order[i]));
+      for (const NodeId id : fresh_.back()) refuse_effect(id);
+    }
+  }
+
+  std::vector<std::string> apply() {
     for (size_t i = region_.begin; i < region_.end; ++i) {
       const NodeId reader = view_.order[i];
-      for (const NodeId id : gather(reader)) copy_before(id, reader);
+      for (const NodeId id : fresh_[i - region_.begin]) copy_before(id, reader);
       redirect(reader);
     }
     graph_.set_insertion_point(kNoNode);
@@ -128,12 +137,16 @@ class Rematerializer {
     return copy == kNoNode ? id : copy;
   }
 
-  void copy_before(NodeId id, NodeId reader) {
+  void refuse_effect(NodeId id) const {
     const ops::OpInfo& info = view_.info(id);
     if (info.is_mutable || (info.effect && !view_.is_collective(id)))
       throw_unsupported(kStage, "'" + view_.node(id).name + "' (" + view_.node(id).target +
                                     ") is marked for recomputation, but has an effect that mustn't happen twice; move "
                                     "it out of the checkpointed region");
+  }
+
+  void copy_before(NodeId id, NodeId reader) {
+    const ops::OpInfo& info = view_.info(id);
     Node copy = graph_[id];
     copy.users.clear();
     copy.name = graph_.unique_name(copy.name + "_recomputed");
@@ -162,8 +175,9 @@ class Rematerializer {
   const JointView& view_;
   Region region_;
   StorageNumbers storages_;
-  std::vector<NodeId> copies_;     // by id of the original
-  std::vector<uint8_t> gathered_;  // by id of the original
+  std::vector<std::vector<NodeId>> fresh_;  // by node of the region: what is copied before it
+  std::vector<NodeId> copies_;              // by id of the original
+  std::vector<uint8_t> gathered_;           // by id of the original
   std::vector<std::string> names_;
 };
 
@@ -194,8 +208,8 @@ void raise_getitems(Graph& graph) {
   const std::vector<NodeId> order = graph.order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     if (!graph[*it].is_call("operator.getitem")) continue;
-    const NodeId place = place_behind(graph, graph.inputs(*it).front());
-    if (place != *it) graph.move_before(*it, place);
+    const Node& parent = graph[graph.inputs(*it).front()];
+    if (parent.kind != NodeKind::kPlaceholder && parent.next != *it) graph.move_before(*it, parent.next);
   }
 }
 
@@ -208,9 +222,11 @@ SingleGraphRemat rematerialize_single_graph(Graph& graph) {
   apply_tag_rules(view, /*save_region_inputs=*/true);
   const Region region = choose_region(view);
   if (region.begin == region.end) return {};
+  Rematerializer rematerializer(graph, view, region);
+  rematerializer.plan();
   for (const NodeId id : view.order) graph.meta(id).recompute = view.policy[static_cast<size_t>(id)];
   SingleGraphRemat result;
-  result.recomputed = Rematerializer(graph, view, region).run();
+  result.recomputed = rematerializer.apply();
   result.dropped = drop_dead_nodes(graph);
   raise_getitems(graph);
   return result;
