@@ -109,9 +109,10 @@ class Rematerializer {
     for (size_t i = region_.begin; i < region_.end; ++i) {
       const NodeId reader = view_.order[i];
       for (const NodeId id : fresh_[i - region_.begin]) copy_before(id, reader);
-      redirect(reader);
     }
     graph_.set_insertion_point(kNoNode);
+    for (const std::vector<NodeId>& group : fresh_)
+      for (const NodeId id : group) redirect_readers(id);
     return std::move(names_);
   }
 
@@ -162,13 +163,14 @@ class Rematerializer {
     copies_[static_cast<size_t>(id)] = graph_.add(std::move(copy));
   }
 
-  void redirect(NodeId reader) {
-    const auto& reads = view_.inputs_of(reader);
-    if (std::ranges::none_of(reads, [&](NodeId id) { return newest(id) != id; })) return;
-    Node changed = graph_[reader];
-    remap_nodes(changed, [&](NodeId old) { return newest(old); });
-    graph_.set_args(reader, std::move(changed.args));
-    graph_.set_kwargs(reader, std::move(changed.kwargs));
+  /// Lets the readers in the region read the copy, which comes before the first of them.
+  void redirect_readers(NodeId id) {
+    std::vector<NodeId> readers;
+    for (const NodeId user : view_.users_of(id)) {
+      const auto position = static_cast<size_t>(view_.position[static_cast<size_t>(user)]);
+      if (position >= region_.begin && position < region_.end) readers.push_back(user);
+    }
+    graph_.replace_uses(id, newest(id), readers);
   }
 
   Graph& graph_;
