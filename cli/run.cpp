@@ -52,7 +52,7 @@ std::string hex(uint64_t value) {
 }
 
 std::string dtype_text(const at::Tensor& tensor) {
-  for (size_t i = 0; i <= static_cast<size_t>(graph::DType::kFloat8E5M2FNUZ); ++i) {
+  for (size_t i = 0; i <= static_cast<size_t>(graph::kLastDType); ++i) {
     const auto dtype = static_cast<graph::DType>(i);
     if (interp::to_torch(dtype) == tensor.scalar_type()) return std::string(graph::dtype_name(dtype));
   }

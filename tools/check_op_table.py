@@ -42,6 +42,8 @@ def expected_rating(lists, packet):
 def main():
     try:
         import torch
+        import torch._dynamo.variables.streams  # noqa: F401  (registers the stream operators)
+        import torch._functorch._activation_offloading.offload_ops  # noqa: F401
         import torch._inductor.compile_fx  # noqa: F401  (registers the prims that decompositions end in)
         import torch.distributed._functional_collectives  # noqa: F401
         from torch._functorch.partitioners import get_default_op_list

@@ -178,6 +178,8 @@ graph::DType to_dtype(at::ScalarType type) {
       return D::kFloat8E4M3FNUZ;
     case S::Float8_e5m2fnuz:
       return D::kFloat8E5M2FNUZ;
+    case S::Float8_e8m0fnu:
+      return D::kFloat8E8M0FNU;
     default:
       throw_unsupported("capture", fmt::format("dtype {} can't be recorded", at::toString(type)));
   }

@@ -259,7 +259,18 @@ void Graph::replace_all_uses(NodeId from, NodeId to) {
   if (from == to) return;
   const std::vector<NodeId> moved = std::move(node(from).users);
   node(from).users.clear();
-  for (const NodeId user : moved) {
+  redirect(from, to, moved);
+}
+
+void Graph::replace_uses(NodeId from, NodeId to, const std::vector<NodeId>& users) {
+  if (from == to) return;
+  const std::unordered_set<NodeId> moved(users.begin(), users.end());
+  std::erase_if(node(from).users, [&](NodeId user) { return moved.contains(user); });
+  redirect(from, to, users);
+}
+
+void Graph::redirect(NodeId from, NodeId to, const std::vector<NodeId>& users) {
+  for (const NodeId user : users) {
     Node& u = node(user);
     const bool known = reads(u, to);
     replace_in(u.args, from, to);

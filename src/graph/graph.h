@@ -85,6 +85,9 @@ class Graph {
   void rename(NodeId id, std::string_view new_name);
   /// Every user of `from` reads `to` instead. O(arguments of the users).
   void replace_all_uses(NodeId from, NodeId to);
+  /// The same for these users of `from` only, each named once; others are left alone. O(users of `from` and arguments
+  /// of these).
+  void replace_uses(NodeId from, NodeId to, const std::vector<NodeId>& users);
   /// Errors: a node that still has users is an internal error.
   void erase(NodeId id);
   /// Moves `id` directly before `before`.
@@ -98,6 +101,7 @@ class Graph {
   void unlink(NodeId id);
   void add_uses(NodeId user);
   void drop_uses(NodeId user);
+  void redirect(NodeId from, NodeId to, const std::vector<NodeId>& users);
 
   std::vector<Node> nodes_;
   std::unordered_map<std::string, NodeId> by_name_;

@@ -66,7 +66,7 @@ std::string unknown_dtype(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('.') + 1);
   if (last != name && dtype_from_name(last))
     return "unknown dtype " + quoted_excerpt(name) + "; write " + std::string(last);
-  return unknown("dtype", name, DType::kFloat8E5M2FNUZ, dtype_name);
+  return unknown("dtype", name, kLastDType, dtype_name);
 }
 std::string unknown_layout(std::string_view name) { return unknown("layout", name, Layout::kJagged, layout_name); }
 std::string unknown_memory_format(std::string_view name) {

@@ -34,6 +34,7 @@ constexpr std::array kDTypes{
     DTypeRow{DType::kFloat8E5M2, "float8_e5m2", 1, true},
     DTypeRow{DType::kFloat8E4M3FNUZ, "float8_e4m3fnuz", 1, true},
     DTypeRow{DType::kFloat8E5M2FNUZ, "float8_e5m2fnuz", 1, true},
+    DTypeRow{DType::kFloat8E8M0FNU, "float8_e8m0fnu", 1, true},
 };
 
 constexpr bool rows_are_in_enum_order() {
@@ -41,7 +42,7 @@ constexpr bool rows_are_in_enum_order() {
     if (static_cast<size_t>(kDTypes[i].dtype) != i) return false;
   return true;
 }
-static_assert(rows_are_in_enum_order(), "a row's index is its dtype");
+static_assert(rows_are_in_enum_order() && kDTypes.back().dtype == kLastDType, "a row's index is its dtype");
 
 const DTypeRow& row(DType dtype) { return kDTypes[static_cast<size_t>(dtype)]; }
 

@@ -29,7 +29,11 @@ enum class DType : uint8_t {
   kFloat8E5M2,
   kFloat8E4M3FNUZ,
   kFloat8E5M2FNUZ,
+  kFloat8E8M0FNU,
 };
+
+/// The last of them, for loops over all.
+inline constexpr DType kLastDType = DType::kFloat8E8M0FNU;
 
 std::string_view dtype_name(DType dtype);
 std::optional<DType> dtype_from_name(std::string_view name);

@@ -61,6 +61,8 @@ c10::ScalarType to_torch(graph::DType dtype) {
       return Float8_e4m3fnuz;
     case DType::kFloat8E5M2FNUZ:
       return Float8_e5m2fnuz;
+    case DType::kFloat8E8M0FNU:
+      return Float8_e8m0fnu;
   }
   throw_internal(kStage, "unknown dtype number " + std::to_string(static_cast<int>(dtype)));
 }

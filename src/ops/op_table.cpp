@@ -61,6 +61,7 @@ std::vector<OpRow> gather_rows() {
                             creation_rows(),
                             optimizer_rows(),
                             collective_rows(),
+                            transfer_rows(),
                             prims_rows(),
                             other_rows(),
                             scalar_rows()}) {

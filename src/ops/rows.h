@@ -45,6 +45,8 @@ std::span<const OpRow> creation_rows();
 std::span<const OpRow> optimizer_rows();
 /// Functional collectives of distributed training.
 std::span<const OpRow> collective_rows();
+/// Copies between devices that run beside the computation, and the streams and events that order them.
+std::span<const OpRow> transfer_rows();
 /// The `prims` namespace: what decompositions end in.
 std::span<const OpRow> prims_rows();
 /// Everything that fits no family: host reads, assertions, Fourier transforms, linear algebra.

@@ -1,9 +1,8 @@
-#include <map>
-
 #include "base/error.h"
 #include "ops/op_table.h"
 #include "partition/partition.h"
 #include "partition/remap.h"
+#include "partition/storage_numbers.h"
 
 namespace sapwood::partition {
 namespace {
@@ -22,48 +21,6 @@ bool runs_after_forward(const Node& node) {
   return tag == PartitionerTag::kBackward || tag == PartitionerTag::kMustBeInBackward ||
          tag == PartitionerTag::kOptimizer;
 }
-
-/// Gives the storages of a recomputed value numbers of their own, so that it isn't taken for an alias of the first one.
-class StorageNumbers {
- public:
-  explicit StorageNumbers(const Graph& graph) {
-    for (const NodeId id : graph.order())
-      if (graph[id].val) visit(*graph[id].val);
-  }
-
-  /// A view shares the storage of its base, which has a new number only if the base was computed again.
-  void renew(graph::Value& value, bool is_view) {
-    if (auto* tensor = value.as<graph::TensorMeta>()) renew(*tensor, is_view);
-    if (auto* tuple = value.as<graph::TupleValue>())
-      for (graph::Value& item : tuple->items) renew(item, is_view);
-    if (auto* list = value.as<graph::ListValue>())
-      for (graph::Value& item : list->items) renew(item, is_view);
-  }
-
- private:
-  void renew(graph::TensorMeta& tensor, bool is_view) {
-    if (!tensor.storage) return;
-    const auto known = renumbered_.find(*tensor.storage);
-    if (known != renumbered_.end()) {
-      tensor.storage = known->second;
-    } else if (!is_view) {
-      const int32_t fresh = next_++;
-      renumbered_.emplace(*tensor.storage, fresh);
-      tensor.storage = fresh;
-    }
-  }
-
-  void visit(const graph::Value& value) {
-    if (const auto* tensor = value.as<graph::TensorMeta>()) next_ = std::max(next_, tensor->storage.value_or(-1) + 1);
-    if (const auto* tuple = value.as<graph::TupleValue>())
-      for (const graph::Value& item : tuple->items) visit(item);
-    if (const auto* list = value.as<graph::ListValue>())
-      for (const graph::Value& item : list->items) visit(item);
-  }
-
-  int32_t next_ = 0;
-  std::map<int32_t, int32_t> renumbered_;
-};
 
 class Scheduler {
  public:

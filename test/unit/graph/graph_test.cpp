@@ -95,6 +95,21 @@ TEST_F(GraphTest, ReplacingUsesMovesEveryReaderOnce) {
   EXPECT_THAT(verify(g), IsEmpty());
 }
 
+TEST_F(GraphTest, ReplacingSomeUsesLeavesTheOthers) {
+  const NodeId a = g.call("aten.sin.default", {arg(x)}, {});
+  const NodeId b = g.call("aten.cos.default", {arg(x)}, {});
+  const NodeId c = g.call("aten.add.Tensor", {arg(a), arg(b)}, {});
+  const NodeId d = g.call("aten.mul.Tensor", {arg(b), arg(b)}, {});
+  g.output({c, d, b});
+  g.replace_uses(b, a, {c, d});
+  EXPECT_THAT(g[b].users, ElementsAre(g.output()));
+  EXPECT_THAT(g[a].users, ElementsAre(c, d));
+  EXPECT_THAT(g.inputs(d), ElementsAre(a));
+  EXPECT_THAT(g.output_values(), ElementsAre(c, d, b));
+  g.replace_uses(a, a, {c});
+  EXPECT_THAT(verify(g), IsEmpty());
+}
+
 TEST_F(GraphTest, OrderFollowsTheInsertionPointAndMoves) {
   const NodeId a = g.call("aten.sin.default", {arg(x)}, {});
   const NodeId out = g.output({a, kNoNode});
