@@ -19,8 +19,10 @@ constexpr std::string_view kReplay = "run_with_rng_state";
 /// Size of the state of PyTorch's CPU generator, in bytes.
 constexpr int64_t kStateBytes = 5056;
 
-graph::TensorMeta state_meta() {
+/// `storage`: a number that no other tensor of the part has.
+graph::TensorMeta state_meta(int32_t storage) {
   graph::TensorMeta meta;
+  meta.storage = storage;
   meta.dtype = graph::DType::kUInt8;
   meta.shape = {graph::SymExpr(kStateBytes)};
   meta.stride = std::vector<graph::SymExpr>{graph::SymExpr(1)};
@@ -71,11 +73,11 @@ NodeId add_wrapped(Graph& graph, const Node& node, std::string_view wrapper, gra
 }
 
 /// Returns the node that holds the state.
-NodeId save_state(Graph& forward, NodeId id, ItemNames& names) {
+NodeId save_state(Graph& forward, NodeId id, ItemNames& names, int32_t storage) {
   const Node node = forward[id];
   forward.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(forward, node, kSave, {});
-  const NodeId state = add_item(forward, wrapped, 0, names.next(), graph::Value(state_meta()));
+  const NodeId state = add_item(forward, wrapped, 0, names.next(), graph::Value(state_meta(storage)));
   const NodeId result = add_item(forward, wrapped, 1, names.next(), node.val);
   forward.meta(result) = node.meta;
   forward.replace_all_uses(id, result);
@@ -83,10 +85,11 @@ NodeId save_state(Graph& forward, NodeId id, ItemNames& names) {
   return state;
 }
 
-void replay_state(Graph& backward, NodeId id, int64_t number, NodeId first_tangent) {
+void replay_state(Graph& backward, NodeId id, int64_t number, NodeId first_tangent, int32_t storage) {
   const Node node = backward[id];
   backward.set_insertion_point(first_tangent);
-  const NodeId state = backward.placeholder("rng_state_output_" + std::to_string(number), graph::Value(state_meta()));
+  const NodeId state =
+      backward.placeholder("rng_state_output_" + std::to_string(number), graph::Value(state_meta(storage)));
   backward.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(backward, node, kReplay, {Argument::node(state)});
   backward.set_val(wrapped, node.val);
@@ -101,19 +104,39 @@ NodeId first_tangent(const Graph& backward) {
   return kNoNode;
 }
 
+int32_t largest_storage(const graph::Value& value) {
+  if (const auto* tensor = value.as<graph::TensorMeta>()) return tensor->storage.value_or(-1);
+  int32_t largest = -1;
+  if (const auto* tuple = value.as<graph::TupleValue>())
+    for (const graph::Value& item : tuple->items) largest = std::max(largest, largest_storage(item));
+  if (const auto* list = value.as<graph::ListValue>())
+    for (const graph::Value& item : list->items) largest = std::max(largest, largest_storage(item));
+  return largest;
+}
+
+/// The first number that no storage of the joint graph has.
+int32_t first_free_storage(const JointView& view) {
+  int32_t largest = -1;
+  for (const NodeId id : view.order)
+    if (view.node(id).val) largest = std::max(largest, largest_storage(*view.node(id).val));
+  return largest + 1;
+}
+
 }  // namespace
 
 void replay_random_states(const JointView& view, size_t saved_symbols, ForwardBackward& parts) {
   ItemNames names(view);
   std::vector<NodeId> states;
   const NodeId tangent = first_tangent(parts.backward);
+  const int32_t free_storage = first_free_storage(view);
   for (const NodeId id : view.order) {
     if (!view.is_call(id) || !view.must_recompute(id) || !view.info(id).draws) continue;
     const NodeId forward = parts.forward.find(view.node(id).name);
     const NodeId backward = parts.backward.find(view.node(id).name);
     if (forward == kNoNode || backward == kNoNode) continue;
-    replay_state(parts.backward, backward, static_cast<int64_t>(states.size()), tangent);
-    states.push_back(save_state(parts.forward, forward, names));
+    const int32_t storage = free_storage + static_cast<int32_t>(states.size());
+    replay_state(parts.backward, backward, static_cast<int64_t>(states.size()), tangent, storage);
+    states.push_back(save_state(parts.forward, forward, names, storage));
   }
   parts.forward.set_insertion_point(kNoNode);
   parts.backward.set_insertion_point(kNoNode);
