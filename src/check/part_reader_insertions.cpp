@@ -46,7 +46,9 @@ void PartReader::read_random(NodeId id, RunKind kind, size_t operator_at) {
     return recover(id);
   }
   if (!is_pure) {
-    const Run run{.kind = kind, .generator = generator_of(node)};
+    Run run;
+    run.kind = kind;
+    run.generator = generator_of(node);
     accept_run(id, choose(*occurrences, call, id), form, run);
   }
   if (kind == RunKind::kStateSaved) bind(id, context_.derive({DerivedKind::kRandomTuple, value_of(id), 0}));
