@@ -51,12 +51,12 @@ std::vector<Finding> check_pair(const graph::Graph& joint, const graph::Graph& f
 
 /// A plan by names of the joint graph.
 struct PlanFacts {
-  std::vector<std::string> saved;          ///< values other than symbols
-  std::vector<std::string> saved_symbols;  ///< symbolic sizes, floats, truth values
-  /// Empty: whatever isn't saved. Otherwise it has every value that both the forward's own results and the backward need
-  /// and that isn't saved.
-  std::vector<std::string> recomputed;
-  std::vector<std::string> offloaded;      ///< those of `saved` that wait on another device
+  std::vector<std::string> saved = {};          ///< values other than symbols
+  std::vector<std::string> saved_symbols = {};  ///< symbolic sizes, floats, truth values
+  /// Empty: whatever isn't saved. Otherwise it has every value that both the forward's own results and the backward
+  /// need and that isn't saved.
+  std::vector<std::string> recomputed = {};
+  std::vector<std::string> offloaded = {};  ///< those of `saved` that wait on another device
 };
 
 /// Proves that a pair of graphs can be made from a plan: every name exists and is a forward value, and the backward's

@@ -16,7 +16,8 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       {std::string(kWellFormed), "All three graphs keep the invariants of the graph form."},
       {std::string(kBackwardInput),
-       "Each input of a part is an input of the joint graph that belongs there, or is handed over by the forward at the "
+       "Each input of a part is an input of the joint graph that belongs there, or is handed over by the forward at "
+       "the "
        "same place, under the same name and with the same type."},
       {std::string(kNodeFromJoint),
        "Each node of the pair computes a value of the joint graph, or is one of the known insertions."},

@@ -98,8 +98,7 @@ class Binder {
       part_.bind(id, given);
       return part_.bind_memory_of_before(id, source);
     }
-    report(id, "'" + name + "' is given " + context_.name_of(given) +
-                   ", which the forward returns at its place.");
+    report(id, "'" + name + "' is given " + context_.name_of(given) + ", which the forward returns at its place.");
     part_.bind(id, promised);
     const NodeId same = forward.graph().find(name);
     if (same != kNoNode) part_.bind_memory_of_before(id, same);
@@ -107,8 +106,9 @@ class Binder {
 
   void bind_missing(NodeId id) {
     const std::string& name = graph_[id].name;
-    report(id, "'" + name + "' is neither an input of the joint graph that belongs to the backward nor returned by "
-                            "the forward.");
+    report(id, "'" + name +
+                   "' is neither an input of the joint graph that belongs to the backward nor returned by "
+                   "the forward.");
     const NodeId joint = context_.facts.graph.find(name);
     if (joint != kNoNode) part_.bind(id, context_.table.value_of(joint));
   }

@@ -4,7 +4,8 @@
 
 namespace sapwood::check {
 
-/// Binds the forward's placeholders: the primals, then the forward's seeds, each as in the joint graph; then generators.
+/// Binds the forward's placeholders: the primals, then the forward's seeds, each as in the joint graph; then
+/// generators.
 void bind_forward_inputs(PairContext& context, PartReader& forward);
 
 /// Binds the backward's placeholders. Tangents and seeds are those of the joint graph, in its order; objects among the

@@ -76,8 +76,7 @@ class Marker {
       return;
     }
     const auto chain =
-        follow(part_, id,
-               {kConvert, "aten.clamp_max.default", "aten.clamp_min.default", "aten.mul.Tensor", kConvert});
+        follow(part_, id, {kConvert, "aten.clamp_max.default", "aten.clamp_min.default", "aten.mul.Tensor", kConvert});
     if (chain.empty()) return report(id, "isn't computed as a quantised value is");
     check_bounds(id, chain);
     check_scale(id, chain, name);

@@ -161,6 +161,12 @@ std::vector<NodeId> JointFacts::with_role(Role wanted) const {
   return found;
 }
 
+bool JointFacts::contains(const std::vector<NodeId>& ordered, NodeId id) const {
+  const auto found =
+      std::ranges::lower_bound(ordered, position[at(id)], {}, [&](NodeId other) { return position[at(other)]; });
+  return found != ordered.end() && *found == id;
+}
+
 const ops::OpInfo* JointFacts::lookup(const Node& node) {
   static const ops::OpInfo nothing;
   if (node.kind != NodeKind::kCallFunction) return &nothing;
@@ -212,8 +218,8 @@ void JointFacts::follow_memory() {
     for (const NodeId read : mentions(node(id)))
       for (const int32_t storage : storages[at(read)]) add_once(touched, storage);
     const auto& own = storages[at(id)];
-    makes_memory[at(id)] = std::ranges::any_of(
-        own, [&](int32_t storage) { return std::ranges::find(touched, storage) == touched.end(); });
+    makes_memory[at(id)] =
+        std::ranges::any_of(own, [&](int32_t storage) { return std::ranges::find(touched, storage) == touched.end(); });
     const bool only_address = effect_of(id) != Effect::kMutation && !own.empty() && touched == own;
     const bool takes_apart = node(id).is_call("operator.getitem");
     for (const int32_t storage : touched) {

@@ -31,8 +31,8 @@ struct MemoryRead {
   friend bool operator==(const MemoryRead&, const MemoryRead&) = default;
 };
 
-/// A joint graph as the checker reads it. All tables are indexed by NodeId. It refers to the graph, which has to outlive
-/// it. Only memory that some node writes to is followed: everywhere else values are all there is.
+/// A joint graph as the checker reads it. All tables are indexed by NodeId. It refers to the graph, which has to
+/// outlive it. Only memory that some node writes to is followed: everywhere else values are all there is.
 struct JointFacts {
   explicit JointFacts(const graph::Graph& joint);
 
@@ -44,8 +44,8 @@ struct JointFacts {
   std::vector<uint8_t> draws;
   std::vector<Effect> effect;
   std::vector<Home> home;
-  std::vector<uint8_t> closure;  ///< depends on a tangent
-  std::vector<uint8_t> live;     ///< an output or an effect needs it
+  std::vector<uint8_t> closure;                ///< depends on a tangent
+  std::vector<uint8_t> live;                   ///< an output or an effect needs it
   std::vector<std::vector<int32_t>> storages;  ///< overwritten memory that the value lies in, each once
   std::vector<std::vector<int32_t>> writes;    ///< memory that the call writes to
   std::vector<std::vector<MemoryRead>> reads;  ///< overwritten memory whose contents the call reads
@@ -61,6 +61,8 @@ struct JointFacts {
   bool is_marked_recompute(graph::NodeId id) const;
   bool is_opaque_primal(graph::NodeId id) const;
   std::vector<graph::NodeId> with_role(Role wanted) const;
+  /// Whether a list of nodes in graph order has `id`. O(log n).
+  bool contains(const std::vector<graph::NodeId>& ordered, graph::NodeId id) const;
   static size_t at(graph::NodeId id) { return static_cast<size_t>(id); }
 
  private:

@@ -26,8 +26,8 @@ bool same_constant(const Graph& a, const Graph& b, const std::string& target) {
   const auto tensor_a = a.attributes.find(target);
   const auto tensor_b = b.attributes.find(target);
   if ((tensor_a == a.attributes.end()) != (tensor_b == b.attributes.end())) return false;
-  if (tensor_a != a.attributes.end() && (tensor_a->second.tensor != tensor_b->second.tensor ||
-                                         tensor_a->second.values != tensor_b->second.values))
+  if (tensor_a != a.attributes.end() &&
+      (tensor_a->second.tensor != tensor_b->second.tensor || tensor_a->second.values != tensor_b->second.values))
     return false;
   const auto body_a = a.subgraphs.find(target);
   const auto body_b = b.subgraphs.find(target);
@@ -157,21 +157,17 @@ bool PartReader::identify_pure(NodeId id, const CallForm& form, const std::strin
   return true;
 }
 
-/// The occurrence that the name speaks of, else the first that is left; if none is left, the first once more.
+/// The occurrence that the name speaks of, else the first needed one that is left; if none is left, the first once
+/// more.
 NodeId PartReader::choose(const std::vector<NodeId>& occurrences, const std::string& call, NodeId id) {
-  const auto is_there = [&](NodeId joint) {
-    const auto& position = context_.facts.position;
-    const auto found = std::ranges::lower_bound(occurrences, position[JointFacts::at(joint)], {},
-                                                [&](NodeId other) { return position[JointFacts::at(other)]; });
-    return found != occurrences.end() && *found == joint;
-  };
   const NodeId named = context_.facts.graph.find(base_name(part_[id].name));
-  NodeId chosen = named != kNoNode && context_.facts.is_call(named) && is_there(named) ? named : kNoNode;
+  NodeId chosen = named != kNoNode && context_.facts.contains(occurrences, named) ? named : kNoNode;
   size_t& next = claims_[call].next;
   while (chosen == kNoNode && next < occurrences.size()) {
     const NodeId candidate = occurrences[next++];
     const bool is_named = part_.find(context_.facts.node(candidate).name) != kNoNode;
-    if (!taken_[JointFacts::at(candidate)] && !is_named) chosen = candidate;
+    const bool is_needed = context_.facts.live[JointFacts::at(candidate)] != 0;
+    if (!taken_[JointFacts::at(candidate)] && !is_named && is_needed) chosen = candidate;
   }
   if (chosen == kNoNode) chosen = occurrences.front();
   taken_[JointFacts::at(chosen)] = 1;

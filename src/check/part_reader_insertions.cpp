@@ -40,8 +40,9 @@ void PartReader::read_random(NodeId id, RunKind kind, size_t operator_at) {
   if (!is_pure && !occurrences && identify(id, form_of(node))) return;
   if (!is_pure && (!occurrences || kind == RunKind::kReplayed)) {
     context_.findings.add(kRandomOnce, place(id),
-                          "'" + node.name + "' draws numbers that the joint graph doesn't draw, or from the state of "
-                          "another operator.",
+                          "'" + node.name +
+                              "' draws numbers that the joint graph doesn't draw, or from the state of "
+                              "another operator.",
                           "Replay each random operator from the state that its own first run saved.");
     return recover(id);
   }
@@ -71,7 +72,7 @@ bool PartReader::read_replay(NodeId id, const CallForm& form) {
   if (!source || source->kind != DerivedKind::kRandomState) return false;
   const NodeId joint = context_.table.node_of(source->of);
   const std::vector<NodeId>* occurrences = context_.table.occurrences(key_of(form));
-  if (!occurrences || std::ranges::find(*occurrences, joint) == occurrences->end()) return false;
+  if (!occurrences || !context_.facts.contains(*occurrences, joint)) return false;
   Run run;
   run.kind = RunKind::kReplayed;
   accept_run(id, joint, form, run);
@@ -85,8 +86,7 @@ bool PartReader::read_marked(NodeId id) {
   if (mark.kind == DerivedKind::kInside) {
     const auto reads_inside = [&](NodeId read) { return context_.derived(value_of(read)) != nullptr; };
     const std::vector<NodeId> read = mentions(part_[id]);
-    if (std::ranges::none_of(read, reads_inside) &&
-        context_.table.find(key_of(form_of(part_[id])), "") != kNoValue)
+    if (std::ranges::none_of(read, reads_inside) && context_.table.find(key_of(form_of(part_[id])), "") != kNoValue)
       return false;
     bind(id, context_.derive({DerivedKind::kInside, value_of(mark.base), 0}));
     return true;
@@ -123,9 +123,8 @@ bool PartReader::read_derived(NodeId id) {
   if (read_reload(id, source)) return true;
   const bool converts = node.is_call(kConvert);
   const auto* type = converts ? argument<graph::DType>(node, 1) : nullptr;
-  const graph::TensorMeta* wanted = source.of == kNoValue || !context_.table.is_joint(source.of)
-                                        ? nullptr
-                                        : tensor_of(context_, source.of);
+  const graph::TensorMeta* wanted =
+      source.of == kNoValue || !context_.table.is_joint(source.of) ? nullptr : tensor_of(context_, source.of);
   const bool right_type = type && wanted && *type == wanted->dtype;
   if ((source.kind == DerivedKind::kQuantised || source.kind == DerivedKind::kUnscaled) && right_type) {
     bind(id, source.of);

@@ -72,7 +72,8 @@ class PlanCheck {
                "'" + text + "' is " + (is_symbol ? "a symbol" : "no symbol") + ", but is listed as the opposite.",
                "List symbols apart from other values.");
       if (val && (val->as<graph::TupleValue>() || val->as<graph::ListValue>() || val->as<graph::NoneValue>()))
-        report(kBackwardInput, text, "'" + text + "' is saved, but isn't a single value.", "Save what is taken from it.");
+        report(kBackwardInput, text, "'" + text + "' is saved, but isn't a single value.",
+               "Save what is taken from it.");
     }
   }
 
@@ -81,8 +82,7 @@ class PlanCheck {
       const NodeId id = resolve(text, "recomputed");
       if (id == kNoNode) continue;
       listed_[at(id)] = 1;
-      if (saved_[at(id)])
-        report(kBackwardInput, text, "'" + text + "' is saved and recomputed.", "Do one of the two.");
+      if (saved_[at(id)]) report(kBackwardInput, text, "'" + text + "' is saved and recomputed.", "Do one of the two.");
       if (!facts_.is_call(id) && facts_.role_of(id) != Role::kAttribute)
         report(kBackwardInput, text, "'" + text + "' is an input and can't be recomputed.", "Save it.");
     }
@@ -202,8 +202,7 @@ class PlanCheck {
 std::vector<Finding> check_plan(const Graph& joint, const PlanFacts& plan) {
   Findings findings;
   for (const graph::Violation& violation : graph::verify(joint))
-    findings.add(kWellFormed,
-                 {Part::kJoint, violation.node == kNoNode ? std::string() : joint[violation.node].name},
+    findings.add(kWellFormed, {Part::kJoint, violation.node == kNoNode ? std::string() : joint[violation.node].name},
                  violation.rule + ": " + violation.message, "Make the graph well-formed.");
   if (!findings.empty()) return std::move(findings).sorted();
   const JointFacts facts(joint);

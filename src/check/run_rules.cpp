@@ -64,8 +64,9 @@ void check_draw_order(PairContext& context) {
 }
 
 void report_effect(PairContext& context, const Findings::Place& place, const std::string& message) {
-  context.findings.add(kEffectOnce, place, message, "Run each effect once, in the part and the order in which the "
-                                                    "joint graph has it.");
+  context.findings.add(kEffectOnce, place, message,
+                       "Run each effect once, in the part and the order in which the "
+                       "joint graph has it.");
 }
 
 std::string runs_text(NodeId id, const PairContext& context) { return "'" + context.facts.node(id).name + "'"; }

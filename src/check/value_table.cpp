@@ -99,6 +99,7 @@ std::string memory_key(const std::vector<NodeId>& writers) {
 }
 
 ValueTable::ValueTable(const JointFacts& facts) : value_(facts.graph.id_bound(), kNoValue) {
+  calls_.reserve(facts.order.size());
   for (const NodeId id : facts.order) {
     const size_t at = JointFacts::at(id);
     switch (facts.role_of(id)) {
@@ -137,17 +138,17 @@ void ValueTable::number_call(const JointFacts& facts, NodeId id) {
   const auto [entry, is_new] = calls_.try_emplace(call + memory_key(writers), kNoValue);
   if (is_new) entry->second = fresh(id);
   value_[at] = entry->second;
-  any_state_.try_emplace(call, entry->second);
+  if (!writers.empty()) any_state_.try_emplace(call, entry->second);
 }
 
 ValueId ValueTable::find(const std::string& call, const std::string& memory) const {
-  const auto found = calls_.find(call + memory);
+  const auto found = memory.empty() ? calls_.find(call) : calls_.find(call + memory);
   return found == calls_.end() ? kNoValue : found->second;
 }
 
 ValueId ValueTable::find_in_any_state(const std::string& call) const {
   const auto found = any_state_.find(call);
-  return found == any_state_.end() ? kNoValue : found->second;
+  return found == any_state_.end() ? find(call, {}) : found->second;
 }
 
 const std::vector<NodeId>* ValueTable::occurrences(const std::string& call) const {

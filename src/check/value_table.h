@@ -62,7 +62,7 @@ class ValueTable {
   std::vector<ValueId> value_;
   std::vector<graph::NodeId> node_;
   std::unordered_map<std::string, ValueId> calls_;
-  std::unordered_map<std::string, ValueId> any_state_;
+  std::unordered_map<std::string, ValueId> any_state_;  ///< only calls that read overwritten memory
   std::unordered_map<std::string, std::vector<graph::NodeId>> occurrences_;
   std::unordered_map<std::string, ValueId> constants_;
 };

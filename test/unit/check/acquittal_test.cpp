@@ -1,8 +1,10 @@
-// Pairs that are right have no findings: those of our partitioner, and those that PyTorch's made of the same graphs. The
-// exceptions among the latter are real: there PyTorch draws random numbers or communicates again in the backward.
+// Pairs that are right have no findings: those of our partitioner, and those that PyTorch's made of the same graphs.
+// The exceptions among the latter are real: there PyTorch draws random numbers or communicates again in the backward.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "check/check.h"
@@ -62,6 +64,38 @@ TEST_P(Acquittal, OurPairsAndPlansHaveNoFindings) {
     EXPECT_TRUE(against_merged.empty()) << text(against_merged);
     const auto planned = check_plan(joint, facts_of(joint, plan));
     EXPECT_TRUE(planned.empty()) << text(planned);
+  }
+}
+
+/// Gives every call of both parts a new name, the same to what is handed over.
+void rename_calls(partition::ForwardBackward& parts) {
+  const auto is_call = [](const graph::Node& node) { return node.kind == graph::NodeKind::kCallFunction; };
+  std::map<std::string, std::string> handed_over;
+  for (const NodeId id : parts.forward.order()) {
+    if (!is_call(parts.forward[id])) continue;
+    std::string name = "f" + std::to_string(id);
+    handed_over[parts.forward[id].name] = name;
+    parts.forward.rename(id, name);
+  }
+  for (const NodeId id : parts.backward.order()) {
+    const graph::Node& node = parts.backward[id];
+    const auto known = handed_over.find(node.name);
+    if (is_call(node))
+      parts.backward.rename(id, "b" + std::to_string(id));
+    else if (node.kind == graph::NodeKind::kPlaceholder && known != handed_over.end())
+      parts.backward.rename(id, known->second);
+  }
+}
+
+TEST_P(Acquittal, NamesOfCallsDontMatter) {
+  for (const size_t i : {0U, 1U, 7U}) {
+    SCOPED_TRACE("options " + std::to_string(i));
+    Graph joint = test::corpus_graph(GetParam());
+    const partition::Plan plan = partition::partition(joint, some_options()[i]);
+    partition::ForwardBackward parts = partition::extract(joint, plan);
+    rename_calls(parts);
+    const auto found = check_pair(joint, parts.forward, parts.backward);
+    EXPECT_TRUE(found.empty()) << text(found);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
+#include <iostream>
 
 #include "check/check.h"
 #include "partition/partition.h"
@@ -40,31 +40,31 @@ std::string text(const std::vector<Finding>& findings) {
   return findings.empty() ? " nothing" : all;
 }
 
+/// Makes one mutant and checks it; says whether the subject had a place for it.
+bool convict(const Subject& subject, const Mutation& mutation, uint64_t seed) {
+  test::Random random(seed);
+  const std::optional<Mutant> mutant = mutation.make(subject, random);
+  if (!mutant) return false;
+  const auto findings = check_pair(subject.joint, mutant->pair.forward, mutant->pair.backward);
+  const bool convicted = std::ranges::any_of(findings, [&](const Finding& finding) {
+    return std::ranges::find(mutation.expected, finding.rule) != mutation.expected.end();
+  });
+  EXPECT_TRUE(convicted) << subject.name << ", seed " << seed << ", " << mutation.name << ": " << mutant->what
+                         << "; found" << text(findings);
+  return true;
+}
+
 /// Makes mutants of every subject and counts them by mutation. `at_least`: how many each mutation has to give.
 void expect_convictions(const std::vector<Mutation>& mutations, int at_least) {
-  std::map<std::string, int> made;
-  for (const std::string& model : test::corpus_models()) {
-    for (const Subject& subject : subjects_of(model)) {
-      for (size_t i = 0; i < mutations.size(); ++i) {
-        for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-          test::Random random(seed * 1000 + i);
-          const std::optional<Mutant> mutant = mutations[i].make(subject, random);
-          if (!mutant) continue;
-          ++made[mutations[i].name];
-          const auto findings = check_pair(subject.joint, mutant->pair.forward, mutant->pair.backward);
-          const bool convicted = std::ranges::any_of(findings, [&](const Finding& finding) {
-            return std::ranges::find(mutations[i].expected, finding.rule) != mutations[i].expected.end();
-          });
-          EXPECT_TRUE(convicted) << subject.name << ", seed " << seed << ", " << mutations[i].name << ": "
-                                 << mutant->what << "; found" << text(findings);
-        }
-      }
-    }
-  }
-  for (const Mutation& mutation : mutations) {
-    EXPECT_GE(made[mutation.name], at_least) << mutation.name;
-    testing::Test::RecordProperty(mutation.name, made[mutation.name]);
-    std::cout << "  " << made[mutation.name] << " x " << mutation.name << "\n";
+  std::vector<int> made(mutations.size(), 0);
+  const auto convict_all = [&](const Subject& subject) {
+    for (size_t i = 0; i < mutations.size(); ++i)
+      for (uint64_t seed = 0; seed < kSeeds; ++seed) made[i] += convict(subject, mutations[i], seed * 1000 + i);
+  };
+  for (const std::string& model : test::corpus_models()) std::ranges::for_each(subjects_of(model), convict_all);
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    EXPECT_GE(made[i], at_least) << mutations[i].name;
+    std::cout << "  " << made[i] << " x " << mutations[i].name << "\n";
   }
 }
 

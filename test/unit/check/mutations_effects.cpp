@@ -67,8 +67,8 @@ Result recompute_across(const Subject& subject, Random& random, const Forbidden&
     Graph& backward = mutant.pair.backward;
     const std::vector<NodeId> order = backward.order();
     const auto& users = backward[saved[i]].users;
-    const auto before = std::ranges::find_if(
-        order, [&](NodeId id) { return std::ranges::find(users, id) != users.end(); });
+    const auto before =
+        std::ranges::find_if(order, [&](NodeId id) { return std::ranges::find(users, id) != users.end(); });
     if (before == order.end()) continue;
     backward.rename(saved[i], "taken_out");
     int limit = kMostCopies;

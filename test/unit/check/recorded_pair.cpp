@@ -103,7 +103,8 @@ class PartReplay {
     const std::string name = node.at("name");
     const NodeId source = joint_.find(name);
     const bool known = source != kNoNode;
-    const NodeId added = part_.placeholder(name, known ? joint_[source].val : std::optional(graph::Value(state_meta(states_++))));
+    const NodeId added =
+        part_.placeholder(name, known ? joint_[source].val : std::optional(graph::Value(state_meta(states_++))));
     if (known) part_.meta(added) = joint_[source].meta;
   }
 
@@ -112,8 +113,8 @@ class PartReplay {
     const std::string target = node.at("target");
     if (target == kSave || target == kReplay) return add_wrapper(node);
     const NodeId source = joint_.find(name);
-    const bool is_item = target == "operator.getitem" && node.contains("inputs") &&
-                         part_[here(node.at("inputs").at(0))].target == kSave;
+    const bool is_item =
+        target == "operator.getitem" && node.contains("inputs") && part_[here(node.at("inputs").at(0))].target == kSave;
     if (is_item) return add_item(node);
     if (source == kNoNode) throw std::runtime_error("the joint graph has no '" + name + "'");
     Node copy = joint_[source];

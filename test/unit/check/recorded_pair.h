@@ -13,8 +13,8 @@ struct GraphPair {
   graph::Graph backward;
 };
 
-/// The two graphs of a recorded decision. The record names the nodes and, where they differ from the joint graph's, what
-/// they read; the rest is the joint graph's. Throws if the record can't be read in that way.
+/// The two graphs of a recorded decision. The record names the nodes and, where they differ from the joint graph's,
+/// what they read; the rest is the joint graph's. Throws if the record can't be read in that way.
 GraphPair recorded_pair(const graph::Graph& joint, const nlohmann::json& decision);
 
 }  // namespace sapwood::test
