@@ -40,7 +40,7 @@ void report_draw(PairContext& context, const Run& run, const std::string& what) 
                        "Save the random values, or replay the operator from the state that its first run saved.");
 }
 
-/// `next_write_wins`: each generator belongs to one draw of a part.
+/// Each generator belongs to one draw of a part.
 void check_generators(PairContext& context) {
   std::set<std::pair<Part, int64_t>> used;
   for (const Run& run : context.runs) {
