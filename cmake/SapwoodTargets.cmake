@@ -1,6 +1,6 @@
 # The three products: core library, library, command line.
 
-set(SAPWOOD_CORE_FOLDERS base graph ops passes partition)
+set(SAPWOOD_CORE_FOLDERS base graph ops passes partition check)
 set(SAPWOOD_TENSOR_FOLDERS interp runtime/exec)  # narrow headers: tensors and the dispatcher
 set(SAPWOOD_MODULE_FOLDERS capture driver)       # modules and optimizers, so nearly all of libtorch
 

@@ -5,6 +5,7 @@
 #include "partition/budget.h"
 #include "partition/default_partition.h"
 #include "partition/explain.h"
+#include "partition/extract.h"
 #include "partition/prices.h"
 #include "partition/saved_values.h"
 #include "partition/selection.h"
@@ -32,15 +33,15 @@ std::vector<SavedValue> describe(const Explanation& explain, const std::vector<N
 }
 
 /// Recomputed is what both parts compute.
-std::vector<RecomputedValue> recomputed_values(const Explanation& explain, const SavedSets& sets) {
+std::vector<RecomputedValue> recomputed_values(const Explanation& explain, const Parts& parts) {
   const JointView& view = explain.view;
-  const Selection backward = select_nodes(view, backward_inputs(view, sets), view.backward_outputs, Side::kBackward);
   std::vector<RecomputedValue> values;
-  for (const NodeId id : backward.nodes) {
-    if (!view.is_call(id) || !explain.classes.is_forward(id)) continue;
+  for (const NodeId id : parts.backward.nodes) {
+    if (!view.is_call(id) || !parts.forward.keeps(id)) continue;
     const bool shares_memory = view.info(id).is_view;
     values.push_back({id, shares_memory ? 0 : view.bytes(id), explain.why_recomputed(id)});
   }
+  std::ranges::sort(values, {}, [&](const RecomputedValue& value) { return view.position[static_cast<size_t>(value.node)]; });
   return values;
 }
 
@@ -51,7 +52,7 @@ Plan make_plan(const Explanation& explain, const SavedSets& chosen, const Partit
   plan.saved = describe(explain, sets.tensors);
   plan.saved_objects = describe(explain, sets.objects);
   plan.saved_symbols = describe(explain, sets.symbols);
-  plan.recomputed = recomputed_values(explain, sets);
+  plan.recomputed = recomputed_values(explain, select_parts(explain.view, sets, method));
   price_saved_values(explain.view, options, plan);
   return plan;
 }

@@ -218,8 +218,8 @@ void raise_getitems(Graph& graph) {
 }  // namespace
 
 SingleGraphRemat rematerialize_single_graph(Graph& graph) {
+  if (!has_recompute_marks(graph)) return {};
   JointView view = view_joint(graph, false);
-  if (!has_recompute_marks(view)) return {};
   refuse_random(view);
   apply_tag_rules(view, /*save_region_inputs=*/true);
   const Region region = choose_region(view);
