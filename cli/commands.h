@@ -37,5 +37,6 @@ void add_pareto(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
 void add_draw(CLI::App& app, int& status);
 void add_stats(CLI::App& app, int& status);
+void add_check_plan(CLI::App& app, int& status);
 
 }  // namespace sapwood::cli

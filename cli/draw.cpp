@@ -29,9 +29,10 @@ void add_draw(CLI::App& app, int& /*status*/) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("draw", "Draw a graph: forward blue, backward orange, optimizer green");
   command->add_option("graph", options->input, "File with the graph, or - for standard input")->capture_default_str();
-  command->add_option("-o,--output", options->output,
-                      "File for the picture; its ending says the form (.svg, .png, .pdf: graphviz draws; .dot: its "
-                      "source). - is the source on standard output")
+  command
+      ->add_option("-o,--output", options->output,
+                   "File for the picture; its ending says the form (.svg, .png, .pdf: graphviz draws; .dot: its "
+                   "source). - is the source on standard output")
       ->capture_default_str();
   command->callback([options] { draw(*options); });
 }

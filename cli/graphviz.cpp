@@ -45,8 +45,9 @@ int run_dot(const std::string& form, const fs::path& source, const fs::path& pic
   pid_t child = 0;
   const int error = posix_spawnp(&child, "dot", nullptr, nullptr, arguments.data(), environ);
   if (error != 0) {
-    throw_unsupported("draw", "graphviz's program 'dot' can't be started; install it (Debian: graphviz), or write the "
-                              "source with -o FILE.dot");
+    throw_unsupported("draw",
+                      "graphviz's program 'dot' can't be started; install it (Debian: graphviz), or write the "
+                      "source with -o FILE.dot");
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

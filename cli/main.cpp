@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   sapwood::cli::add_plan(app, status);
   sapwood::cli::add_draw(app, status);
   sapwood::cli::add_stats(app, status);
+  sapwood::cli::add_check_plan(app, status);
   sapwood::cli::add_run(app, status);
   try {
     app.parse(argc, argv);

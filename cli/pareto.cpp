@@ -53,8 +53,8 @@ void sweep(const Options& options) {
   const partition::PartitionOptions ready = ready_options(options.partition);
   const std::vector<ParetoPoint> points = partition::pareto_sweep(joint, ready);
   if (!options.picture.empty())
-    write_output(options.picture, partition::pareto_svg(points, joint.name,
-                                                        ready.activation_memory_budget_runtime_estimator));
+    write_output(options.picture,
+                 partition::pareto_svg(points, joint.name, ready.activation_memory_budget_runtime_estimator));
   if (options.picture != "-") write_output("-", options.json ? as_json(points) : as_text(points));
 }
 
@@ -62,7 +62,8 @@ void sweep(const Options& options) {
 
 void add_pareto(CLI::App& app, int& /*status*/) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("pareto", "What every memory budget saves and repeats, as a table and a picture");
+  CLI::App* command =
+      app.add_subcommand("pareto", "What every memory budget saves and repeats, as a table and a picture");
   command->add_option("graph", options->input, "File with the joint graph, or - for standard input")
       ->capture_default_str();
   command->add_option("--svg", options->picture, "File for the picture");

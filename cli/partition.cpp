@@ -1,17 +1,21 @@
 #include "partition/partition.h"
 
 #include <algorithm>
+#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/diagram.h"
 #include "cli/files.h"
 #include "cli/partition_options.h"
 #include "graph/text.h"
+#include "partition/budget.h"
 #include "partition/plan_file.h"
+#include "partition/trace.h"
 
 namespace sapwood::cli {
 
@@ -24,6 +28,7 @@ struct Options {
   std::string folder;
   std::string save_plan;
   std::string plan;
+  std::string trace;
   bool json = false;
   partition::PartitionOptions partition;
 };
@@ -71,10 +76,35 @@ void write_folder(const Options& options, const std::string& plan, const partiti
   write_output(options.folder + "/backward" + ending, form(graphs.backward));
 }
 
+/// Where no cut exists: draws why, and adds the file's name to the error.
+[[noreturn]] void rethrow_with_picture(const Options& options, const graph::Graph& joint, const Error& error) {
+  const auto conflict = partition::find_conflict(joint, options.partition);
+  if (!conflict) throw error;
+  if (!options.folder.empty()) make_folder(options.folder);
+  const std::string path = (options.folder.empty() ? "" : options.folder + "/") + "conflict.svg";
+  write_output(path, conflict->svg());
+  throw Error(error.kind(), error.stage(), error.message() + ". Drawn in " + path);
+}
+
+void tell(const Options& options, const graph::Graph& joint, const partition::Plan& plan,
+          const partition::Decision& decision) {
+  if (!options.trace.empty()) write_output(options.trace, partition::trace_json(joint, decision));
+  if (LogLevels::from_environment().enabled("partition", LogLevel::kDebug))
+    std::cerr << partition::describe_solves(joint, decision) << partition::debug_report(joint, plan);
+}
+
 partition::PinnedPlan decide(const Options& options, graph::Graph& joint) {
   if (!options.plan.empty()) return partition::read_plan(read_file(options.plan), joint);
   const partition::PartitionOptions ready = ready_options(options.partition);
-  return {partition::partition(joint, ready), ready};
+  partition::Decision decision;
+  try {
+    const partition::Plan plan = partition::partition(joint, ready, &decision);
+    tell(options, joint, plan, decision);
+    return {plan, ready};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsupported) throw;
+    rethrow_with_picture(options, joint, error);
+  }
 }
 
 void partition_graph(const Options& options) {
@@ -111,6 +141,8 @@ void add_partition(CLI::App& app, int& /*status*/) {
   command->add_option("--save-plan", options->save_plan, "File for the plan, to be used again with --plan");
   command->add_option("--plan", options->plan,
                       "Use the plan in this file instead of making one; fails if the graph is another one");
+  command->add_option("--trace", options->trace,
+                      "File for the cuts and the knapsack behind the decision, as PyTorch's min_cut_information");
   add_partition_options(*command, options->partition);
   command->callback([options] { partition_graph(*options); });
 }

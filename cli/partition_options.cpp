@@ -17,7 +17,7 @@ void add_row(CLI::App& command, PartitionOptions& options, const OptionRow& row)
   const std::string now = partition::option_text(options, row);
   const std::string help = std::string(row.help) + " [" + now + "]";
   const auto set = [&options, &row](const std::string& text) { partition::set_option(options, row, text); };
-  if (std::holds_alternative<bool PartitionOptions::*>(row.field)) {
+  if (std::holds_alternative<OptionRow::At<bool>>(row.field)) {
     command.add_flag_callback(flag, [set] { set("true"); }, help);
     command.add_flag_callback("--no-" + std::string(row.flag), [set] { set("false"); })->group("");
     return;

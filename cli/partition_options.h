@@ -6,8 +6,8 @@
 
 namespace sapwood::cli {
 
-/// Gives `command` an option for every row of the partitioner's option table. What is set is written to `options`, which
-/// outlives the parsing.
+/// Gives `command` an option for every row of the partitioner's option table. What is set is written to `options`,
+/// which outlives the parsing.
 void add_partition_options(CLI::App& command, partition::PartitionOptions& options);
 
 /// `options` as they were set, checked, with the estimator "profile" connected to measured runs of the operators.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "partition/knapsack.h"
@@ -42,11 +43,58 @@ struct Decision {
   double aggressive_ratio = 0;       ///< the same without the list of cheap operators as well
 };
 
-/// Decides under a budget from 0 to 1. With 1 that is the fastest cut. With less, cuts with fewer bans are tried first;
+/// Decides under budgets from 0 to 1. With 1 that is the fastest cut. With less, cuts with fewer bans are tried first;
 /// if they save too much as well, the values that are dear to recompute are weighed against each other (the knapsack),
-/// and those that lose may be recomputed in the last cut.
-///
-/// Errors: unsupported error if a cut is infinite; user error for a custom solver that answers with wrong indices.
+/// and those that lose may be recomputed in the last cut. Asked for several budgets it solves what they share once.
+/// Refers to what it is made from.
+class BudgetChooser {
+ public:
+  BudgetChooser(const JointView& view, const Classification& classes, const PartitionOptions& options);
+
+  /// With `activation_memory_bytes` the bytes are the budget, and `budget` is ignored. Errors: unsupported error if a
+  /// cut is infinite; user error for a custom solver that answers with wrong indices.
+  Decision choose(double budget);
+
+ private:
+  struct CachedCut {
+    PartitionOptions rules;
+    std::optional<MinCutSolution> solution;
+  };
+
+  bool repaired() const { return options_.compatibility == Compatibility::kRepaired; }
+  /// Bytes that count against the budget: of everything, or, where the budget is in bytes, of memory that isn't an
+  /// input's, each piece once.
+  int64_t bytes(const std::vector<graph::NodeId>& values) const;
+  double range(const Decision& decision) const;
+  double ratio(const std::vector<graph::NodeId>& values, const Decision& decision) const;
+  void adopt(const MinCutSolution& cut, const PartitionOptions& rules, const Released& released,
+             Decision& decision) const;
+  void solve(CachedCut& cut, Decision& decision);
+  void save_inputs(Decision& decision) const;
+  std::set<int32_t> storages_of_inputs() const;
+  bool may_be_recomputed(graph::NodeId id, const std::set<int32_t>& storages) const;
+  void find_candidates(const Decision& decision);
+  void weigh_candidates(Decision& decision);
+  void keep_inputs_and_marks(Decision& decision) const;
+  void cut_without_losers(Decision& decision) const;
+  void stay_within(Decision& decision) const;
+
+  const JointView& view_;
+  const Classification& classes_;
+  const PartitionOptions& options_;
+  bool in_bytes_;
+  std::vector<int32_t> input_memory_;
+  CachedCut fastest_;
+  CachedCut more_aggressive_;
+  CachedCut aggressive_;
+  bool candidates_found_ = false;
+  KnapsackRecord candidates_;
+};
+
+/// The decision under the options' budget. By default a budget that needs more memory at its peak than a larger one
+/// does gives way to the larger one, which also repeats less: of the budgets 0.05, 0.10, ... above it the one with the
+/// lowest simulated peak is taken (`Decision::budget` says which). So among those a smaller budget never has a higher
+/// peak. Not with a budget in bytes, which is a promise about saved bytes. Errors: as BudgetChooser.
 Decision choose_saved_values(const JointView& view, const Classification& classes, const PartitionOptions& options);
 
 /// The budget that holds for a graph: the option, or what its nodes are annotated with.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "partition/offload.h"
+#include "partition/pair.h"
 #include "partition/partition.h"
+#include "partition/quantize.h"
 #include "partition/random_state.h"
 #include "partition/remap.h"
 #include "partition/saved_values.h"
@@ -131,6 +134,8 @@ ForwardBackward extract(const Graph& joint, const Plan& plan) {
   parts.forward.static_lifetime_inputs = joint.static_lifetime_inputs;
   parts.backward = PartBuilder(view, selected.backward).build(joint.name + ".backward", true);
   if (has_recompute_marks(joint)) replay_random_states(view, plan.saved_symbols.size(), plan.graphsafe_rng, parts);
+  if (plan.quantization.enabled) parts.quantized = quantize_saved(parts, facts_of(parts), plan.quantization);
+  if (plan.offload.enabled) parts.offloaded = offload_saved(parts, facts_of(parts), plan.offload);
   thread_generators_through_subgraphs(parts.forward, false);
   thread_generators_through_subgraphs(parts.backward, true);
   return parts;

@@ -63,34 +63,43 @@ std::vector<FlowNetwork::Edge> FlowNetwork::edges() const {
 
 std::string FlowNetwork::rule_text(int32_t edge) const {
   const EdgeInfo& info = edges_[static_cast<size_t>(edge)];
-  const std::string& name = view_.node(info.node).name;
   switch (info.kind) {
     case Kind::kBan:
-      return "'" + name + "' " + bans_.text(info.node);
+      return bans_.text(info.node);
     case Kind::kSave:
-      return "'" + name + "' cannot be saved: " + std::string(weights_[static_cast<size_t>(info.node)].why_not);
+      return "cannot be saved: " + std::string(weights_[static_cast<size_t>(info.node)].why_not);
     case Kind::kComputedInBackward:
-      return "'" + name + "' is computed in the backward";
+      return "is computed in the backward";
     case Kind::kReturned:
-      return "'" + name + "' is returned by the backward";
+      return "is returned by the backward";
     case Kind::kMarkedRecompute:
-      return "'" + name + "' is marked for recomputation by a checkpoint policy";
+      return "is marked for recomputation by a checkpoint policy";
     case Kind::kRead:
-      return vertex_name(flow_.to(edge)) == "sink" ? "" : "it reads '" + name + "'";
+      return "reads '" + view_.node(info.node).name + "'";
   }
   return "";
 }
 
-void FlowNetwork::throw_infinite(const std::vector<int32_t>& path) const {
-  std::string message = "a value is needed by the backward but may neither be saved nor recomputed: ";
-  for (size_t i = 0; i < path.size(); ++i) message += (i ? "; " : "") + rule_text(path[i]);
-  message += ". Path: source";
-  for (const int32_t edge : path) message += " -> " + vertex_name(flow_.to(edge));
-  throw_unsupported("partition", message + ". Remove one of the marks, or save a value earlier on the path");
+std::optional<Conflict> FlowNetwork::conflict() const {
+  const auto path = flow_.infinite_path(kSource, kSink);
+  if (!path) return std::nullopt;
+  Conflict found;
+  found.path = "source";
+  for (const int32_t edge : *path) {
+    found.path += " -> " + vertex_name(flow_.to(edge));
+    const EdgeInfo& info = edges_[static_cast<size_t>(edge)];
+    // The rule of an edge between two values belongs to the reader, any other to the value itself.
+    const NodeId node =
+        info.kind == Kind::kRead ? view_.order[static_cast<size_t>((flow_.to(edge) - 2) / 2)] : info.node;
+    const std::string& name = view_.node(node).name;
+    if (found.steps.empty() || found.steps.back().node != name) found.steps.push_back({name, {}});
+    found.steps.back().rules.push_back(rule_text(edge));
+  }
+  return found;
 }
 
 FlowNetwork::Cut FlowNetwork::solve() {
-  if (const auto path = flow_.infinite_path(kSource, kSink)) throw_infinite(*path);
+  if (const auto found = conflict()) throw_unsupported("partition", found->text());
   Cut cut;
   cut.value = flow_.solve(kSource, kSink);
   const std::vector<uint8_t> sink_side = flow_.sink_side(kSink);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "partition/bans.h"
+#include "partition/conflict.h"
 #include "partition/max_flow.h"
 #include "partition/weights.h"
 
@@ -33,6 +35,9 @@ class FlowNetwork {
   /// The network with names, for dumps and comparisons.
   std::vector<Edge> edges() const;
 
+  /// A path of infinite edges from source to sink, or none. O(edges).
+  std::optional<Conflict> conflict() const;
+
   struct Cut {
     int64_t value = 0;
     std::vector<graph::NodeId> saved;  ///< in graph order
@@ -56,7 +61,6 @@ class FlowNetwork {
   void add_node(graph::NodeId id);
   std::string vertex_name(int32_t vertex) const;
   std::string rule_text(int32_t edge) const;
-  [[noreturn]] void throw_infinite(const std::vector<int32_t>& path) const;
 
   const JointView& view_;
   const Classification& classes_;

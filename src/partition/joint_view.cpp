@@ -222,6 +222,21 @@ int64_t JointView::bytes(NodeId id) const {
   return val ? value_bytes(*val, graph->symbols) : 0;
 }
 
+int32_t JointView::storage(NodeId id) const {
+  const graph::TensorMeta* tensor = node(id).tensor();
+  return tensor ? tensor->storage.value_or(-1) : -1;
+}
+
+std::vector<int32_t> JointView::input_storages() const {
+  std::vector<int32_t> storages;
+  for (const NodeId id : order) {
+    const bool lives = is_input(id) || role_of(id) == Role::kAttribute;
+    if (lives && storage(id) >= 0) storages.push_back(storage(id));
+  }
+  std::ranges::sort(storages);
+  return storages;
+}
+
 JointView view_joint(const Graph& joint, bool users_in_graph_order) {
   JointView view;
   view.graph = &joint;

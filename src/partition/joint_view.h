@@ -71,6 +71,10 @@ struct JointView {
   bool can_fuse(graph::NodeId id, graph::NodeId user) const;
   /// Bytes of the value, hints standing for symbols; a symbol counts 1, what isn't a tensor counts 0.
   int64_t bytes(graph::NodeId id) const;
+  /// Number of the memory that the value lies in; -1 for what isn't a tensor with memory.
+  int32_t storage(graph::NodeId id) const;
+  /// By storage number, ascending: memory of inputs and of constants, which is there whatever is saved.
+  std::vector<int32_t> input_storages() const;
 
   std::deque<ops::OpInfo> unknown_ops;  ///< owns the records of operators without a row
 };

@@ -33,6 +33,7 @@ struct Sum {
   double runtime = 0;
   int32_t parent = -1;
   int32_t item = -1;
+  int32_t last = -1;  ///< highest index in the set: of equal sums the one with the lowest stays
 };
 
 /// Dynamic programming over undominated sums.
@@ -41,6 +42,10 @@ class UndominatedSums {
   explicit UndominatedSums(const KnapsackProblem& problem) : problem_(problem), order_(by_worth(problem)) {
     limit_ = problem.max_memory * (1 + kSlack);
     best_runtime_ = greedy_knapsack(problem).runtime;
+    for (const int32_t item : order_) {
+      memory_up_to_.push_back(memory_up_to_.back() + problem.memory[static_cast<size_t>(item)]);
+      runtime_up_to_.push_back(runtime_up_to_.back() + problem.runtime[static_cast<size_t>(item)]);
+    }
     sums_.push_back({});
     front_.push_back(0);
   }
@@ -55,30 +60,34 @@ class UndominatedSums {
 
   /// The most runtime that a sum can still reach: what follows, the last piece cut to fit.
   double bound(const Sum& from) const {
-    double runtime = from.runtime;
-    double room = limit_ - from.memory;
-    for (size_t i = place_ + 1; i < order_.size(); ++i) {
-      const auto at = static_cast<size_t>(order_[i]);
-      if (problem_.memory[at] > room) return runtime + problem_.runtime[at] * (room / problem_.memory[at]);
-      room -= problem_.memory[at];
-      runtime += problem_.runtime[at];
-    }
-    return runtime;
+    const size_t next = place_ + 1;
+    const double room = limit_ - from.memory + memory_up_to_[next];
+    const auto begin = memory_up_to_.begin() + static_cast<std::ptrdiff_t>(next);
+    const auto fits =
+        static_cast<size_t>(std::upper_bound(begin, memory_up_to_.end(), room) - memory_up_to_.begin()) - 1;
+    const double runtime = from.runtime + runtime_up_to_[fits] - runtime_up_to_[next];
+    if (fits == order_.size()) return runtime;
+    const auto cut = static_cast<size_t>(order_[fits]);
+    return runtime + problem_.runtime[cut] * ((room - memory_up_to_[fits]) / problem_.memory[cut]);
   }
 
   void extend(int32_t item) {
     const auto at = static_cast<size_t>(item);
     std::vector<Sum> merged;
     merged.reserve(front_.size() * 2);
-    for (const int32_t index : front_) merged.push_back({sum(index).memory, sum(index).runtime, index, -1});
+    for (const int32_t index : front_)
+      merged.push_back({sum(index).memory, sum(index).runtime, index, -1, sum(index).last});
     const auto middle = static_cast<std::ptrdiff_t>(merged.size());
     for (const int32_t index : front_) {
       const double memory = sum(index).memory + problem_.memory[at];
-      if (memory <= limit_) merged.push_back({memory, sum(index).runtime + problem_.runtime[at], index, item});
+      if (memory > limit_) break;
+      merged.push_back(
+          {memory, sum(index).runtime + problem_.runtime[at], index, item, std::max(sum(index).last, item)});
     }
     // Of equals the one without the item comes first, and stays.
     std::inplace_merge(merged.begin(), merged.begin() + middle, merged.end(), [](const Sum& a, const Sum& b) {
-      return a.memory != b.memory ? a.memory < b.memory : a.runtime > b.runtime;
+      if (a.memory != b.memory) return a.memory < b.memory;
+      return a.runtime != b.runtime ? a.runtime > b.runtime : a.last < b.last;
     });
     keep_undominated(merged);
     if (front_.size() > kMaxKnapsackSums) thin_out();
@@ -130,6 +139,8 @@ class UndominatedSums {
 
   const KnapsackProblem& problem_;
   std::vector<int32_t> order_;
+  std::vector<double> memory_up_to_ = {0};  // of the first items in that order
+  std::vector<double> runtime_up_to_ = {0};
   size_t place_ = 0;
   double limit_ = 0;
   double best_runtime_ = 0;

@@ -1,6 +1,7 @@
 #include "partition/min_cut.h"
 
 #include "partition/flow_network.h"
+#include "partition/tag_rules.h"
 
 namespace sapwood::partition {
 
@@ -16,6 +17,15 @@ MinCutSolution solve_min_cut(const JointView& view, const Classification& classe
   solution.value = cut.value;
   solution.saved = std::move(cut.saved);
   return solution;
+}
+
+std::optional<Conflict> find_conflict(const graph::Graph& joint, const PartitionOptions& options) {
+  JointView view = view_joint(joint, options.cse);
+  apply_tag_rules(view, false);
+  const Classification classes = classify(view);
+  const Bans bans = ban_recomputation(view, classes, options);
+  const std::vector<Weight> weights = weigh(view, classes, options);
+  return FlowNetwork(view, classes, bans, weights).conflict();
 }
 
 }  // namespace sapwood::partition

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "partition/bans.h"
+#include "partition/conflict.h"
 #include "partition/weights.h"
 
 namespace sapwood::partition {
@@ -17,5 +20,8 @@ struct MinCutSolution {
 /// unsupported error if there is no such set.
 MinCutSolution solve_min_cut(const JointView& view, const Classification& classes, const PartitionOptions& options,
                              const Released& released = {}, bool inputs_free = false);
+
+/// Why there is no such set; none if there is one.
+std::optional<Conflict> find_conflict(const graph::Graph& joint, const PartitionOptions& options);
 
 }  // namespace sapwood::partition

@@ -1,47 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "partition/handover.h"
 #include "partition/pair.h"
 
 namespace sapwood::partition {
-
-/// Which saved tensors wait for the backward in host memory, and how they get there and back. The switches are those of
-/// torch._functorch.config (`activation_offload_*`).
-struct OffloadOptions {
-  bool enabled = false;
-  bool separate_stream = false;  ///< copies run beside the computation (`ao.*` operators)
-  bool legacy_streams = false;   ///< with `separate_stream`: spelled out with `streams.*` operators
-  bool sink_wait = false;        ///< with `separate_stream`: the forward waits for its copies at its end
-  bool prefetch = false;         ///< with `separate_stream`: copies back start early enough to be hidden
-  double bandwidth_gb_per_s = 50;
-  /// Names of forward values to offload. Those whose checkpoint policy is kMustCpuOffload or kPreferCpuOffload are
-  /// taken besides.
-  std::vector<std::string> names;
-  /// Milliseconds that one call of the backward computes, for prefetching; 0 for calls that hide nothing (PyTorch
-  /// counts only those with a flop formula). Without it every copy back starts at once.
-  std::function<double(const graph::Graph&, graph::NodeId)> milliseconds;
-};
-
-struct OffloadedTensor {
-  std::string name;      ///< of the value
-  std::string on_host;   ///< "cpu_offload_<name>": output of the forward, placeholder of the backward
-  std::string reloaded;  ///< "gpu_reload_<name>": what the backward reads
-  int64_t bytes = 0;     ///< moved to the host, and back again
-};
-
-struct OffloadRefusal {
-  std::string name;
-  std::string reason;  ///< one sentence
-};
-
-struct OffloadReport {
-  std::vector<OffloadedTensor> tensors;  ///< by position among the forward's outputs
-  std::vector<OffloadRefusal> refused;   ///< in graph order, then names that are no node in the order of the options
-  int64_t bytes() const;
-};
 
 /// Moves saved tensors to host memory after their last use in the forward and back before their first in the backward.
 ///

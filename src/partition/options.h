@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "partition/handover.h"
 #include "partition/knapsack.h"
 
 namespace sapwood::partition {
@@ -63,16 +64,22 @@ struct PartitionOptions {
   CustomSolver custom_solver;                                                       ///< with Solver::kCustom
   std::function<double(const graph::Graph& joint, graph::NodeId node)> runtime_of;  ///< with kProfile and kCustom
 
+  QuantizationOptions quantization;
+  OffloadOptions offload;
+
   /// Recompute only what costs no pass over memory (views, constants): for executors that don't fuse.
   bool recompute_only_free = false;
 };
 
 /// One knob: everything that the command line, plan files and the documentation know of it.
 struct OptionRow {
-  using Field =
-      std::variant<bool PartitionOptions::*, double PartitionOptions::*, int64_t PartitionOptions::*,
-                   std::optional<int64_t> PartitionOptions::*, Method PartitionOptions::*,
-                   Compatibility PartitionOptions::*, Solver PartitionOptions::*, Estimator PartitionOptions::*>;
+  /// Where the value is.
+  template <typename T>
+  using At = T& (*)(PartitionOptions&);
+  using Names = std::vector<std::string>;
+  using DTypes = std::vector<graph::DType>;
+  using Field = std::variant<At<bool>, At<double>, At<int64_t>, At<std::optional<int64_t>>, At<Method>,
+                             At<Compatibility>, At<Solver>, At<Estimator>, At<graph::DType>, At<DTypes>, At<Names>>;
   std::string_view name;  ///< as in PyTorch: "activation_memory_budget"
   std::string_view flag;  ///< on the command line, without dashes: "budget"
   Field field;

@@ -100,10 +100,11 @@ std::string curve(const std::vector<ParetoPoint>& points, const Scale& scale) {
     const double x = scale.x(static_cast<double>(point.saved_bytes));
     const double y = scale.y(point.recompute_runtime);
     line += format("%.1f,%.1f ", x, y);
-    dots += format("<circle cx='%.1f' cy='%.1f' r='4' fill='#1f6f3f'><title>budget %.4f: %lld bytes saved, peak %lld "
-                   "bytes, %lld calls repeated</title></circle>",
-                   x, y, point.budget, static_cast<long long>(point.saved_bytes),
-                   static_cast<long long>(point.peak_bytes), static_cast<long long>(point.recomputed));
+    dots += format(
+        "<circle cx='%.1f' cy='%.1f' r='4' fill='#1f6f3f'><title>budget %.4f: %lld bytes saved, peak %lld "
+        "bytes, %lld calls repeated</title></circle>",
+        x, y, point.budget, static_cast<long long>(point.saved_bytes), static_cast<long long>(point.peak_bytes),
+        static_cast<long long>(point.recomputed));
     if (std::hypot(x - last_x, y - last_y) < kLabelGap) continue;
     dots += format("<text x='%.1f' y='%.1f'>%.3f</text>", x + 7, y - 7, point.budget);
     last_x = x;
@@ -120,11 +121,13 @@ std::string pareto_svg(const std::vector<ParetoPoint>& points, const std::string
     scale.most_bytes = std::max(scale.most_bytes, static_cast<double>(point.saved_bytes));
     scale.most_runtime = std::max(scale.most_runtime, point.recompute_runtime);
   }
-  std::string out = format("<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' viewBox='0 0 %.0f %.0f' "
-                           "font-family='sans-serif' font-size='12' fill='#333'>",
-                           kWidth, kHeight, kWidth, kHeight);
+  std::string out = format(
+      "<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' viewBox='0 0 %.0f %.0f' "
+      "font-family='sans-serif' font-size='12' fill='#333'>",
+      kWidth, kHeight, kWidth, kHeight);
   out += "<rect width='100%' height='100%' fill='white'/>";
-  out += format("<text x='%.1f' y='28' font-size='16'>", kLeft) + escaped(title) + ": what a memory budget costs</text>";
+  out +=
+      format("<text x='%.1f' y='28' font-size='16'>", kLeft) + escaped(title) + ": what a memory budget costs</text>";
   return out + axes(scale, estimator) + curve(points, scale) + "</svg>\n";
 }
 

@@ -1,6 +1,7 @@
 #include "partition/partition.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "partition/budget.h"
 #include "partition/default_partition.h"
@@ -19,18 +20,35 @@ namespace {
 using graph::Graph;
 using graph::NodeId;
 
-bool lives_in_step(const JointView& view, NodeId id) {
-  return view.is_input(id) || view.role_of(id) == Role::kAttribute;
-}
+/// Describes saved values, and notices which of them need no memory of their own.
+class Describer {
+ public:
+  explicit Describer(const Explanation& explain) : explain_(explain), inputs_(explain.view.input_storages()) {}
 
-std::vector<SavedValue> describe(const Explanation& explain, const std::vector<NodeId>& values) {
-  std::vector<SavedValue> described;
-  for (const NodeId id : values) {
-    const int64_t bytes = explain.view.is_symbol(id) ? 0 : explain.view.bytes(id);
-    described.push_back({id, bytes, explain.why_saved(id), lives_in_step(explain.view, id)});
+  std::vector<SavedValue> operator()(const std::vector<NodeId>& values) {
+    std::vector<SavedValue> described;
+    for (const NodeId id : values) described.push_back(describe(id));
+    return described;
   }
-  return described;
-}
+
+ private:
+  SavedValue describe(NodeId id) {
+    const JointView& view = explain_.view;
+    const int32_t storage = view.storage(id);
+    SavedValue value;
+    value.node = id;
+    value.bytes = view.is_symbol(id) ? 0 : view.bytes(id);
+    value.reason = explain_.why_saved(id);
+    value.is_input =
+        view.is_input(id) || view.role_of(id) == Role::kAttribute || std::ranges::binary_search(inputs_, storage);
+    value.shares_memory = storage >= 0 && !saved_.insert(storage).second;
+    return value;
+  }
+
+  const Explanation& explain_;
+  std::vector<int32_t> inputs_;
+  std::unordered_set<int32_t> saved_;
+};
 
 /// Recomputed is what both parts compute.
 std::vector<RecomputedValue> recomputed_values(const Explanation& explain, const Parts& parts) {
@@ -41,7 +59,8 @@ std::vector<RecomputedValue> recomputed_values(const Explanation& explain, const
     const bool shares_memory = view.info(id).is_view;
     values.push_back({id, shares_memory ? 0 : view.bytes(id), explain.why_recomputed(id)});
   }
-  std::ranges::sort(values, {}, [&](const RecomputedValue& value) { return view.position[static_cast<size_t>(value.node)]; });
+  std::ranges::sort(values, {},
+                    [&](const RecomputedValue& value) { return view.position[static_cast<size_t>(value.node)]; });
   return values;
 }
 
@@ -49,9 +68,10 @@ Plan make_plan(const Explanation& explain, const SavedSets& chosen, const Partit
   const SavedSets sets = settle(explain.view, chosen);
   Plan plan;
   plan.method = method;
-  plan.saved = describe(explain, sets.tensors);
-  plan.saved_objects = describe(explain, sets.objects);
-  plan.saved_symbols = describe(explain, sets.symbols);
+  Describer describe(explain);
+  plan.saved = describe(sets.tensors);
+  plan.saved_objects = describe(sets.objects);
+  plan.saved_symbols = describe(sets.symbols);
   plan.recomputed = recomputed_values(explain, select_parts(explain.view, sets, method));
   price_saved_values(explain.view, options, plan);
   return plan;
@@ -107,6 +127,13 @@ Plan partition(Graph& joint, const PartitionOptions& options, Decision* decision
   const bool cut = options.method == Method::kMinCut || is_unsafe_for_default(joint);
   Plan plan = cut ? min_cut_plan(joint, options, decision ? *decision : unasked) : default_plan(joint, options);
   plan.graphsafe_rng = options.graphsafe_rng_functionalization;
+  plan.quantization = options.quantization;
+  plan.offload = options.offload;
+  if (plan.quantization.enabled || plan.offload.enabled) {
+    ForwardBackward parts = extract(joint, plan);
+    plan.quantized = std::move(parts.quantized);
+    plan.offloaded = std::move(parts.offloaded);
+  }
   return plan;
 }
 

@@ -27,6 +27,8 @@ void prepare_joint(graph::Graph& joint, const PartitionOptions& options);
 struct ForwardBackward {
   graph::Graph forward;   ///< outputs: the user's, saved tensors, saved symbols
   graph::Graph backward;  ///< placeholders: saved symbols, saved tensors, tangents
+  QuantizationReport quantized = {};
+  OffloadReport offloaded = {};
 };
 
 /// Splits a joint graph as the plan says.

@@ -21,10 +21,12 @@ struct Price {
 /// A value that the forward hands to the backward.
 struct SavedValue {
   graph::NodeId node = graph::kNoNode;
-  int64_t bytes = 0;      ///< of the tensor, with hints for symbolic sizes; 0 for a symbol
-  std::string reason;     ///< one sentence: why it is saved and not recomputed
-  bool is_input = false;  ///< an input of the step (or a constant of the graph): nothing more has to be kept
-  Price price = {};       ///< of dropping it; tensors only
+  int64_t bytes = 0;   ///< of the tensor, with hints for symbolic sizes; 0 for a symbol
+  std::string reason;  ///< one sentence: why it is saved and not recomputed
+  /// An input of the step, a constant of the graph, or in the memory of one: nothing more has to be kept.
+  bool is_input = false;
+  bool shares_memory = false;  ///< is in the memory of a value that is saved before it
+  Price price = {};            ///< of dropping it; tensors only
 };
 
 /// A forward value that the backward computes again.
@@ -43,9 +45,13 @@ struct Plan {
   std::vector<SavedValue> saved_objects;  ///< neither tensors nor numbers, after the tensors
   std::vector<SavedValue> saved_symbols;  ///< symbolic sizes, always last
   std::vector<RecomputedValue> recomputed;
+  QuantizationOptions quantization;  ///< how `extract` quantizes
+  OffloadOptions offload;            ///< how `extract` offloads
+  QuantizationReport quantized;      ///< what that comes to
+  OffloadReport offloaded;
   int64_t cut_value = 0;        ///< capacity of the minimum cut; 0 for kDefault
   double budget = 1;            ///< the fraction that was decided under
-  int64_t saved_bytes() const;  ///< of what isn't an input of the step
+  int64_t saved_bytes() const;  ///< of what isn't an input of the step, each piece of memory once
 };
 
 }  // namespace sapwood::partition

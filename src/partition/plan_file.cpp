@@ -63,6 +63,27 @@ Json recomputed_list(const Graph& joint, const std::vector<RecomputedValue>& val
   return list;
 }
 
+Json quantized_list(const QuantizationReport& report) {
+  Json list = Json::array();
+  for (const QuantizedTensor& tensor : report.tensors) {
+    list.push_back({{"name", tensor.name},
+                    {"quantized", tensor.quantized},
+                    {"scale", tensor.scale},
+                    {"bytes_before", tensor.bytes_before},
+                    {"bytes_after", tensor.bytes_after}});
+  }
+  return list;
+}
+
+Json offloaded_list(const OffloadReport& report) {
+  Json list = Json::array();
+  for (const OffloadedTensor& tensor : report.tensors)
+    list.push_back({{"name", tensor.name}, {"on_host", tensor.on_host}, {"bytes", tensor.bytes}});
+  for (const OffloadRefusal& refusal : report.refused)
+    list.push_back({{"name", refusal.name}, {"refused", refusal.reason}});
+  return list;
+}
+
 Json options_json(const PartitionOptions& options) {
   Json changed = Json::object();
   const PartitionOptions defaults;
@@ -191,6 +212,8 @@ std::string print_plan(const Graph& joint, const Plan& plan, const PartitionOpti
   out["saved_objects"] = saved_list(joint, plan.saved_objects);
   out["saved_symbols"] = saved_list(joint, plan.saved_symbols);
   out["recomputed"] = recomputed_list(joint, plan.recomputed);
+  out["quantized"] = quantized_list(plan.quantized);
+  out["offloaded"] = offloaded_list(plan.offloaded);
   return out.dump(2) + "\n";
 }
 
@@ -202,6 +225,8 @@ PinnedPlan read_plan(std::string_view text, Graph& joint) {
   prepare_joint(joint, pinned.options);
   require_same_graph(joint, plan);
   pinned.plan.graphsafe_rng = pinned.options.graphsafe_rng_functionalization;
+  pinned.plan.quantization = pinned.options.quantization;
+  pinned.plan.offload = pinned.options.offload;
   pinned.plan.cut_value = member(plan, "cut_value", 0).get<int64_t>();
   pinned.plan.budget = member(plan, "budget", 1.0).get<double>();
   pinned.plan.saved = read_saved(joint, member(plan, "saved", Json::array()));

@@ -60,6 +60,26 @@ NodeId stand_in(const JointView& view, NodeId id) {
   return original_argument(view, is_reshape && first ? first->id : id);
 }
 
+/// The first value on the way to `id` that can't be computed although it reads nothing that is missing.
+NodeId missing_value(const JointView& view, const std::vector<uint8_t>& valid, NodeId id) {
+  while (true) {
+    const auto& reads = view.inputs_of(id);
+    const auto missing = std::ranges::find_if(reads, [&](NodeId read) { return !valid[static_cast<size_t>(read)]; });
+    if (missing == reads.end()) return id;
+    id = *missing;
+  }
+}
+
+[[noreturn]] void refuse_output(const JointView& view, const std::vector<uint8_t>& valid, NodeId id, Side side) {
+  const bool forward = side == Side::kForward;
+  const NodeId missing = missing_value(view, valid, id);
+  throw_unsupported(
+      kStage, "output '" + view.node(id).name + "' of the " + (forward ? "forward" : "backward") +
+                  " can't be computed: it needs '" + view.node(missing).name + "', which " +
+                  (forward ? "only the backward has; check the graph's outputs and tags"
+                           : "is neither saved nor can be recomputed; change the marks of it or of what reads it"));
+}
+
 }  // namespace
 
 Selection select_nodes(const JointView& view, const std::vector<NodeId>& inputs, const std::vector<NodeId>& outputs,
@@ -74,11 +94,7 @@ Selection select_nodes(const JointView& view, const std::vector<NodeId>& inputs,
     NodeId output = wanted;
     if (wanted != kNoNode && !valid[static_cast<size_t>(wanted)]) {
       output = stand_in(view, wanted);
-      if (output == kNoNode || !valid[static_cast<size_t>(output)]) {
-        throw_internal(kStage, "output '" + view.node(wanted).name + "' of the " +
-                                   (side == Side::kForward ? "forward" : "backward") +
-                                   " can't be computed from its inputs");
-      }
+      if (output == kNoNode || !valid[static_cast<size_t>(output)]) refuse_output(view, valid, wanted, side);
     }
     selection.outputs.push_back(output);
     if (output != kNoNode) ++selection.uses[static_cast<size_t>(output)];

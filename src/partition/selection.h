@@ -21,7 +21,7 @@ struct Selection {
 };
 
 /// Takes the nodes that can be computed from `inputs` and that `outputs` (or an effect) need. Nodes bound to the other
-/// side are left out. Errors: internal error naming an output that can't be computed.
+/// side are left out. Errors: unsupported error naming an output that can't be computed, and what it lacks.
 Selection select_nodes(const JointView& view, const std::vector<graph::NodeId>& inputs,
                        const std::vector<graph::NodeId>& outputs, Side side);
 

@@ -42,7 +42,8 @@ WhatIf without_saving(const graph::Graph& joint, const Plan& plan, const Partiti
   JointView view = view_joint(joint, true);
   apply_tag_rules(view, false);
   const Classification classes = classify(view);
-  WhatIf result{id};
+  WhatIf result;
+  result.node = id;
   const std::vector<NodeId> now = saved_sets(plan).tensors;
   result.saved_bytes_now = bytes_of(view, now);
   if (!view.is_call(id) || classes.in_closure(id)) {

@@ -10,13 +10,13 @@ namespace sapwood::partition {
 struct WhatIf {
   graph::NodeId node = graph::kNoNode;
   bool possible = false;
-  int64_t saved_bytes_now = 0;      ///< that aren't inputs
+  int64_t saved_bytes_now = 0;  ///< that aren't inputs
   int64_t saved_bytes_without = 0;
   std::string text;  ///< in a sentence: what is saved and recomputed instead
 };
 
-/// Solves the minimum cut of `options` again with the value never saved and free to be recomputed. `joint` and `plan` are
-/// as `partition` left them.
+/// Solves the minimum cut of `options` again with the value never saved and free to be recomputed. `joint` and `plan`
+/// are as `partition` left them.
 WhatIf without_saving(const graph::Graph& joint, const Plan& plan, const PartitionOptions& options, graph::NodeId id);
 
 }  // namespace sapwood::partition

@@ -16,7 +16,7 @@ using Edge = std::pair<std::string, std::string>;
 GraphInfoInput fixture() {
   GraphInfoInput input;
   input.graph.nodes = {"node1", "node2", "node3", "node4", "node5", "output"};
-  input.graph.edges = {{"node1", "node2"}, {"node2", "node3"}, {"node3", "node4"},
+  input.graph.edges = {{"node1", "node2"}, {"node2", "node3"},  {"node3", "node4"},
                        {"node4", "node5"}, {"node5", "output"}, {"node1", "output"}};
   input.candidates = {"node1", "node2", "node5"};
   return input;
@@ -138,9 +138,21 @@ TEST_F(Evaluator, SweepsBudgets) {
 }
 
 TEST_F(Evaluator, FindsTheKnee) {
+  // PyTorch's test answers from this table; at every other budget all is kept.
+  const KnapsackSolver table = [](const KnapsackProblem& problem) -> KnapsackChoice {
+    if (problem.max_memory == .1 || problem.max_memory == .2) return {101, {0}, {1, 2}};
+    if (problem.max_memory == .3 || problem.max_memory == .4) return {50, {0, 2}, {1}};
+    return {0, {0, 1, 2}, {}};
+  };
   const std::vector<std::pair<double, double>> expected = {{.1, .1}, {.2, .1}, {.3, .3}, {.4, .4}, {.5, .4}};
   for (const auto& [highest, knee] : expected)
-    EXPECT_NEAR(evaluator.knee(torch_dp_knapsack, highest, .1, 5), knee, 1e-12) << "highest " << highest;
+    EXPECT_EQ(evaluator.knee(table, highest, .1, 5), knee) << "highest " << highest;
+  EXPECT_EQ(evaluator.knee(table, 1, .1, 10), .4);
+}
+
+TEST_F(Evaluator, WithoutACurveTheKneeIsTheHighestBudget) {
+  const KnapsackSolver all = [](const KnapsackProblem&) -> KnapsackChoice { return {0, {0, 1, 2}, {}}; };
+  EXPECT_EQ(evaluator.knee(all, .5, .1, 5), .5) << "older versions of PyTorch divide by zero here";
 }
 
 }  // namespace
