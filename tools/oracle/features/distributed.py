@@ -1,0 +1,146 @@
+"""Functional collectives of a group that isn't there: the "fake" backend answers for the other ranks."""
+
+import functools
+
+import torch
+import torch.distributed as dist
+
+from . import feature, leaf, train
+
+RANKS = 4
+
+
+@functools.cache
+def group():
+    """The name of the one group; the process group stays for the rest of the process."""
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=RANKS)
+    return dist.group.WORLD
+
+
+def functional():
+    from torch.distributed import _functional_collectives
+    group()
+    return _functional_collectives
+
+
+class ReduceInBackward(torch.autograd.Function):
+    """The identity whose gradient is summed over ranks."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return functional().all_reduce(g.contiguous(), "sum", group())
+
+
+class ReduceInForward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return functional().all_reduce(x, "sum", group())
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+@feature()
+def reduce_both_ways(compiled):
+    functional()
+    train(compiled(lambda x, a, b: ReduceInForward.apply(torch.mm(ReduceInBackward.apply(x).mm(a).relu(), b)).sin()),
+          leaf(8, 8), leaf(8, 16), leaf(16, 8))
+
+
+@feature()
+def gather_weights(compiled):
+    """Sharded weights, gathered before each use; their gradients are scattered."""
+    collectives = functional()
+
+    def step(x, *shards):
+        for shard in shards:
+            weight = collectives.all_gather_tensor_autograd(shard, 0, group())
+            x = torch.mm(x, weight).relu()
+        return x
+    train(compiled(step), leaf(8, 8), *(leaf(2, 8) for _ in range(3)))
+
+
+@feature()
+def scatter_activations(compiled):
+    collectives = functional()
+
+    def step(x, w):
+        y = collectives.reduce_scatter_tensor_autograd(torch.mm(x, w).sin(), "sum", 0, group())
+        return collectives.all_gather_tensor_autograd(y.cos(), 0, group()).exp()
+    train(compiled(step), leaf(8, 8), leaf(8, 8))
+
+
+@feature()
+def exchange_rows(compiled):
+    collectives = functional()
+
+    def step(x, w):
+        y = collectives.all_to_all_single_autograd(x.sin(), None, None, group())
+        y = torch.mm(y, w).relu()
+        return collectives.all_to_all_single_autograd(y, None, None, group()).exp()
+    train(compiled(step), leaf(8, 8), leaf(8, 8))
+
+
+@feature()
+def exchange_rows_checkpointed(compiled):
+    from torch.utils.checkpoint import checkpoint
+    collectives = functional()
+
+    def body(x, w):
+        y = collectives.all_to_all_single_autograd(x.sin(), None, None, group())
+        return torch.mm(y, w).relu()
+    train(compiled(lambda x, w: checkpoint(body, x, w, use_reentrant=False).exp()), leaf(8, 8), leaf(8, 8))
+
+
+@feature(options={"dynamic"})
+def reduce_dynamic(compiled):
+    functional()
+    train(compiled(lambda x, w: ReduceInForward.apply(torch.mm(ReduceInBackward.apply(x).sin(), w)).exp()), leaf(9, 8), leaf(8, 8))
+
+
+@feature()
+def gather_without_gradient(compiled):
+    collectives = functional()
+
+    def step(x, y):
+        every = collectives.all_gather_tensor(y.detach(), 0, group())
+        return x.sin() * every.sum(0), collectives.all_reduce(x.detach().sum(), "max", group())
+    train(compiled(step), leaf(8), torch.randn(2, 8))
+
+
+@feature()
+def dead_collective(compiled):
+    """The result of one collective is used only by a wait that nobody reads."""
+    collectives = functional()
+
+    def step(x):
+        collectives.all_reduce(x.detach().sin(), "sum", group())
+        return ReduceInBackward.apply(x).exp()
+    train(compiled(step), leaf(8))
+
+
+@feature()
+def coalesced(compiled):
+    collectives = functional()
+
+    def step(x, y):
+        a, b = collectives.all_reduce_coalesced([x.detach().sin(), y.detach()], "sum", group())
+        return x * a.exp() + y * b
+    train(compiled(step), leaf(8), leaf(8))
+
+
+@feature(options={"decomposed"})
+def tensor_parallel_attention(compiled):
+    functional()
+
+    def step(x, qkv, out):
+        q, k, v = (ReduceInBackward.apply(x) @ qkv).view(2, 8, 3, 2, 8).permute(2, 0, 3, 1, 4)
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return x + ReduceInForward.apply(y.transpose(1, 2).reshape(2, 8, 16) @ out)
+    train(compiled(step), leaf(2, 8, 16), leaf(16, 48), leaf(16, 16))
