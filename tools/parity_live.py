@@ -69,9 +69,9 @@ class Run:
         with contextlib.redirect_stdout(io.StringIO()):
             graphs, error = capture(model, self.max_nodes, self.report)
         if error is not None and graphs:
-            say(f"  {model.name}: after its graph was written: {first_line(error)}")
+            say(f"  {model.name}: after its graph was written: {reason_of(error)}")
         elif error is not None or not graphs:
-            reason = first_line(error) if error else "no joint graph: nothing in it wants a gradient"
+            reason = reason_of(error) if error else "no joint graph: nothing in it wants a gradient"
             self.failed.append(f"{model.name}: {reason}")
             say(f"  {model.name}: FAILED: {reason}")
         say(f"  {model.name}: {time.perf_counter() - start:.1f} s")
@@ -83,9 +83,11 @@ class Run:
         return 1 if self.failed else 0
 
 
-def first_line(error):
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-    return f"{type(error).__name__}: {lines[0][:300]}"
+def reason_of(error):
+    """What went wrong, without the frames around it."""
+    inner = getattr(error, "inner_exception", None) or error
+    lines = [line.strip() for line in str(inner).splitlines() if line.strip()] or [""]
+    return f"{type(inner).__name__}: {lines[0][:300]}"
 
 
 def quiet():

@@ -7,6 +7,7 @@ from torch._dynamo import config as dynamo_config
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
+from torch._functorch.aot_autograd import aot_function
 
 from .decide import JointGraph
 from .graph_json import joint_graph_json
@@ -79,6 +80,26 @@ class Model:
     edit: callable = None  # changes the joint graph before it is recorded: marks that no public function sets
 
 
+class Compiler:
+    """What a step is given: three ways to a joint graph."""
+
+    def __init__(self, catcher):
+        self.catcher = catcher
+
+    def __call__(self, function, fullgraph=True):
+        """The function compiled by torch.compile."""
+        dynamic = "dynamic" in self.catcher.model.options
+        return torch.compile(function, backend=self.catcher.backend(), dynamic=dynamic, fullgraph=fullgraph)
+
+    def direct(self, function):
+        """The function traced by AOTAutograd alone, without Dynamo before it."""
+        return aot_function(function, boxed_nop, boxed_nop, self.catcher.partition, dynamic="dynamic" in self.catcher.model.options)
+
+    def record(self, module, joint_inputs, num_fwd_outputs):
+        """A joint graph made by hand."""
+        self.catcher.partition(module, joint_inputs, num_fwd_outputs=num_fwd_outputs)
+
+
 def capture(model, max_nodes, report):
     """Compiles and runs a model; `report(graph, decisions)` is called for each joint graph.
 
@@ -86,14 +107,9 @@ def capture(model, max_nodes, report):
     torch._dynamo.reset()
     torch.manual_seed(0)
     catcher = Capture(model, max_nodes, report)
-    dynamic = True if "dynamic" in model.options else False
-
-    def compiled(function, **kwargs):
-        return torch.compile(function, backend=catcher.backend(), **{"dynamic": dynamic, **kwargs})
-
     with dynamo_config.patch(**model.dynamo), functorch_config.patch(**model.functorch):
         try:
-            model.step(compiled)
+            model.step(Compiler(catcher))
             return catcher.graphs, None
         except Exception as error:  # any failure of tracing is a result
             return catcher.graphs, error

@@ -32,7 +32,7 @@ def symbol_json(symbol, shape_env):
     bounds = shape_env.var_to_range.get(symbol)
     unbacked = shape_env.is_unbacked_symint(symbol)
     value = None if unbacked else shape_env.backed_var_to_val.get(symbol)
-    return {"hint": None if value is None else int(value), "lower": bound_json(bounds and bounds.lower),
+    return {"hint": int(value) if value is not None and value.is_Integer else None, "lower": bound_json(bounds and bounds.lower),
             "upper": bound_json(bounds and bounds.upper), "unbacked": unbacked}
 
 

@@ -6,6 +6,7 @@ import torch
 from torch.fx.experimental._backward_state import BackwardState
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, optimization_hint
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._mode_utils import no_dispatch
 
 FALLBACK = 4096  # elements that the partitioner assumes for a size nobody knows
 MAX_VALUES = 64  # elements of a constant that are written out
@@ -49,7 +50,8 @@ def hint_of(thing):
     values = {s: node.shape_env.backed_var_to_val.get(s) for s in node.expr.free_symbols}
     if None in values.values():
         return None
-    return node.pytype(node.expr.xreplace(values))
+    found = node.expr.xreplace(values)
+    return node.pytype(found) if found.is_number or found.is_Boolean else None  # a ragged size has no number
 
 
 class ValueWriter:
@@ -165,7 +167,8 @@ class ValueWriter:
         out = {"tensor": self.tensor(tensor)}
         known = tensor.layout is torch.strided and not isinstance(tensor, FakeTensor)
         if known and tensor.numel() <= MAX_VALUES:
-            out["values"] = [self.argument(v) for v in tensor.detach().flatten().tolist()]
+            with no_dispatch():  # the fake tensors of the running trace are not for these elements
+                out["values"] = [self.argument(v) for v in tensor.detach().flatten().tolist()]
         return out
 
 

@@ -30,7 +30,7 @@ def all_features():
 
 def leaf(*shape, **kwargs):
     """A random input that wants a gradient."""
-    return torch.randn(*shape, requires_grad=True, **kwargs)
+    return torch.randn(shape, requires_grad=True, **kwargs)
 
 
 def train(function, *inputs):

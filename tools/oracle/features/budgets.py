@@ -1,7 +1,10 @@
 """Memory budgets set by a region or by the older mark on nodes, and marks that only internal users set."""
 
+import operator
+
 import torch
 from torch.autograd.graph import region_activation_memory_budget
+from torch.utils.checkpoint import CheckpointPolicy
 
 from . import feature, leaf, train
 
@@ -64,7 +67,7 @@ def region_budget_per_graph(compiled):
         torch._dynamo.graph_break()
         with region_activation_memory_budget(1.0):
             return chain(y, w)
-    train(compiled(step), leaf(16, 16), leaf(16, 16))
+    train(compiled(step, fullgraph=False), leaf(16, 16), leaf(16, 16))
 
 
 def mark(budget, wanted="aten.mm.default"):
@@ -144,3 +147,43 @@ def user_marks_and_budget(compiled):
                 x = checkpoint(lambda x, w: torch.mm(x.sin(), w).tanh(), x, w, use_reentrant=False) + torch.mm(x, w)
             return x
     train(compiled(step), leaf(16, 16), leaf(16, 16))
+
+
+def must_recompute_results(module):
+    """A user's mark that can't be met: the results of an operator that may be neither saved as a tuple nor repeated."""
+    for node in module.graph.nodes:
+        if node.target is operator.getitem and node.meta.get("partitioner_tag") == "is_forward":
+            node.meta["recompute"] = CheckpointPolicy.MUST_RECOMPUTE
+            node.meta["ac_graph_id"] = 1
+
+
+@feature(edit=must_recompute_results)
+def unbounded_cut(compiled):
+    def step(x):
+        values, places = x.sort(dim=1)
+        return (values.sin() * places).exp()
+    train(compiled(step), leaf(6, 6))
+
+
+def save_var_mean(module):
+    for node in module.graph.nodes:
+        if str(node.target) == "aten.var_mean.correction":
+            node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+
+
+class MeanAsGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        var, mean = torch.var_mean(x, 0)
+        ctx.save_for_backward(mean)
+        return y * var
+
+    @staticmethod
+    def backward(ctx, g):
+        return None, ctx.saved_tensors[0]
+
+
+@feature(edit=save_var_mean)
+def saved_result_is_gradient(compiled):
+    """A result that must be saved and is a gradient as it is."""
+    train(compiled(lambda x, y: MeanAsGradient.apply(x, y) * 2), torch.randn(4, 6), leaf(6))

@@ -178,6 +178,20 @@ def selective_alternate(compiled):
     run_selective(compiled, save_every_second_product)
 
 
+@feature()
+def selective_must_offload(compiled):
+    def policy(ctx, op, *args, **kwargs):
+        return CheckpointPolicy.MUST_CPU_OFFLOAD if op in PRODUCTS else CheckpointPolicy.PREFER_RECOMPUTE
+    run_selective(compiled, policy)
+
+
+@feature()
+def selective_prefer_offload(compiled):
+    def policy(ctx, op, *args, **kwargs):
+        return CheckpointPolicy.PREFER_CPU_OFFLOAD if op in PRODUCTS else CheckpointPolicy.PREFER_RECOMPUTE
+    run_selective(compiled, policy)
+
+
 @feature(options={"decomposed"})
 def selective_must_save_decomposed(compiled):
     run_selective(compiled, save_products, noisy_block)

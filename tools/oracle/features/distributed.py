@@ -1,27 +1,20 @@
 """Functional collectives of a group that isn't there: the "fake" backend answers for the other ranks."""
 
-import functools
-
 import torch
 import torch.distributed as dist
+from torch.distributed import _functional_collectives as functional
 
 from . import feature, leaf, train
 
 RANKS = 4
 
 
-@functools.cache
-def group():
-    """The name of the one group; the process group stays for the rest of the process."""
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=RANKS)
-    return dist.group.WORLD
-
-
-def functional():
-    from torch.distributed import _functional_collectives
-    group()
-    return _functional_collectives
+def start():
+    """The module of functional collectives; starts the one group, which stays for the rest of the process."""
+    if not dist.is_initialized():
+        from torch.testing._internal.distributed.fake_pg import FakeStore
+        dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=RANKS)
+    return functional
 
 
 class ReduceInBackward(torch.autograd.Function):
@@ -33,13 +26,13 @@ class ReduceInBackward(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, g):
-        return functional().all_reduce(g.contiguous(), "sum", group())
+        return functional.all_reduce(g.contiguous(), "sum", dist.group.WORLD)
 
 
 class ReduceInForward(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        return functional().all_reduce(x, "sum", group())
+        return functional.all_reduce(x, "sum", dist.group.WORLD)
 
     @staticmethod
     def backward(ctx, g):
@@ -48,7 +41,7 @@ class ReduceInForward(torch.autograd.Function):
 
 @feature()
 def reduce_both_ways(compiled):
-    functional()
+    start()
     train(compiled(lambda x, a, b: ReduceInForward.apply(torch.mm(ReduceInBackward.apply(x).mm(a).relu(), b)).sin()),
           leaf(8, 8), leaf(8, 16), leaf(16, 8))
 
@@ -56,11 +49,11 @@ def reduce_both_ways(compiled):
 @feature()
 def gather_weights(compiled):
     """Sharded weights, gathered before each use; their gradients are scattered."""
-    collectives = functional()
+    collectives = start()
 
     def step(x, *shards):
         for shard in shards:
-            weight = collectives.all_gather_tensor_autograd(shard, 0, group())
+            weight = collectives.all_gather_tensor_autograd(shard, 0, dist.group.WORLD)
             x = torch.mm(x, weight).relu()
         return x
     train(compiled(step), leaf(8, 8), *(leaf(2, 8) for _ in range(3)))
@@ -68,76 +61,76 @@ def gather_weights(compiled):
 
 @feature()
 def scatter_activations(compiled):
-    collectives = functional()
+    collectives = start()
 
     def step(x, w):
-        y = collectives.reduce_scatter_tensor_autograd(torch.mm(x, w).sin(), "sum", 0, group())
-        return collectives.all_gather_tensor_autograd(y.cos(), 0, group()).exp()
+        y = collectives.reduce_scatter_tensor_autograd(torch.mm(x, w).sin(), "sum", 0, dist.group.WORLD)
+        return collectives.all_gather_tensor_autograd(y.cos(), 0, dist.group.WORLD).exp()
     train(compiled(step), leaf(8, 8), leaf(8, 8))
 
 
 @feature()
 def exchange_rows(compiled):
-    collectives = functional()
+    collectives = start()
 
     def step(x, w):
-        y = collectives.all_to_all_single_autograd(x.sin(), None, None, group())
+        y = collectives.all_to_all_single_autograd(x.sin(), None, None, dist.group.WORLD)
         y = torch.mm(y, w).relu()
-        return collectives.all_to_all_single_autograd(y, None, None, group()).exp()
+        return collectives.all_to_all_single_autograd(y, None, None, dist.group.WORLD).exp()
     train(compiled(step), leaf(8, 8), leaf(8, 8))
 
 
 @feature()
 def exchange_rows_checkpointed(compiled):
     from torch.utils.checkpoint import checkpoint
-    collectives = functional()
+    collectives = start()
 
     def body(x, w):
-        y = collectives.all_to_all_single_autograd(x.sin(), None, None, group())
+        y = collectives.all_to_all_single_autograd(x.sin(), None, None, dist.group.WORLD)
         return torch.mm(y, w).relu()
     train(compiled(lambda x, w: checkpoint(body, x, w, use_reentrant=False).exp()), leaf(8, 8), leaf(8, 8))
 
 
 @feature(options={"dynamic"})
 def reduce_dynamic(compiled):
-    functional()
+    start()
     train(compiled(lambda x, w: ReduceInForward.apply(torch.mm(ReduceInBackward.apply(x).sin(), w)).exp()), leaf(9, 8), leaf(8, 8))
 
 
 @feature()
 def gather_without_gradient(compiled):
-    collectives = functional()
+    collectives = start()
 
     def step(x, y):
-        every = collectives.all_gather_tensor(y.detach(), 0, group())
-        return x.sin() * every.sum(0), collectives.all_reduce(x.detach().sum(), "max", group())
+        every = collectives.all_gather_tensor(y.detach(), 0, dist.group.WORLD)
+        return x.sin() * every.sum(0), collectives.all_reduce(x.detach().sum(), "max", dist.group.WORLD)
     train(compiled(step), leaf(8), torch.randn(2, 8))
 
 
 @feature()
 def dead_collective(compiled):
     """The result of one collective is used only by a wait that nobody reads."""
-    collectives = functional()
+    collectives = start()
 
     def step(x):
-        collectives.all_reduce(x.detach().sin(), "sum", group())
+        collectives.all_reduce(x.detach().sin(), "sum", dist.group.WORLD)
         return ReduceInBackward.apply(x).exp()
     train(compiled(step), leaf(8))
 
 
 @feature()
 def coalesced(compiled):
-    collectives = functional()
+    collectives = start()
 
     def step(x, y):
-        a, b = collectives.all_reduce_coalesced([x.detach().sin(), y.detach()], "sum", group())
+        a, b = collectives.all_reduce_coalesced([x.detach().sin(), y.detach()], "sum", dist.group.WORLD)
         return x * a.exp() + y * b
     train(compiled(step), leaf(8), leaf(8))
 
 
 @feature(options={"decomposed"})
 def tensor_parallel_attention(compiled):
-    functional()
+    start()
 
     def step(x, qkv, out):
         q, k, v = (ReduceInBackward.apply(x) @ qkv).view(2, 8, 3, 2, 8).permute(2, 0, 3, 1, 4)

@@ -36,16 +36,20 @@ def effect_print(compiled):
 
 @feature()
 def effect_in_both_halves(compiled):
+    user = ops()
+
     def step(x, w):
-        y = ops().record(torch.mm(x.sin(), w), "forward")
-        return y.cos() * ops().record(y, "again")
+        y = user.record(torch.mm(x.sin(), w), "forward")
+        return y.cos() * user.record(y, "again")
     train(compiled(step), leaf(8, 8), leaf(8, 8))
 
 
 @feature()
 def effect_three_results(compiled):
+    user = ops()
+
     def step(x):
-        a, b, c = ops().record_three(x.sin())
+        a, b, c = user.record_three(x.sin())
         return a * b * c.exp()
     train(compiled(step), leaf(8, 8))
 
@@ -57,6 +61,8 @@ def effect_unlifted(compiled):
 
 @feature()
 def effect_only_backward(compiled):
+    user = ops()
+
     class Say(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -64,14 +70,15 @@ def effect_only_backward(compiled):
 
         @staticmethod
         def backward(ctx, g):
-            return ops().record(g, "backward only")
+            return user.record(g, "backward only")
     train(compiled(lambda x: Say.apply(x).exp()), leaf(8, 8))
 
 
 @feature()
 def effect_with_parameters(compiled):
+    user = ops()
     net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.BatchNorm1d(8))
-    train(compiled(lambda x: ops().record(net(x), "net").cos()), leaf(4, 8))
+    train(compiled(lambda x: user.record(net(x), "net").cos()), leaf(4, 8))
 
 
 @feature()

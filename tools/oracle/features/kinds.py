@@ -23,15 +23,19 @@ def rotary_complex(compiled):
 
 
 @feature()
-def sparse_coordinates(compiled):
-    places = torch.tensor([[0, 1, 2], [2, 0, 1]])
-    train(compiled(lambda v, x: torch.sparse.mm(torch.sparse_coo_tensor(places, v, (3, 3)), x)), leaf(3), leaf(3, 4))
+def sparse_product(compiled):
+    """Dynamo doesn't take sparse tensors, AOTAutograd does."""
+    train(compiled.direct(lambda x, y: torch.sparse.mm(x.to_sparse(), y).sin()), leaf(4, 4), leaf(4, 3))
 
 
 @feature()
-def sparse_rows(compiled):
-    matrix = torch.eye(4).to_sparse_csr()
-    train(compiled(lambda x: (matrix @ x).sin()), leaf(4, 4))
+def sparse_coalesced(compiled):
+    train(compiled.direct(lambda x, y: (x.to_sparse().coalesce() @ y).sin()), leaf(4, 4), leaf(4, 3))
+
+
+@feature()
+def sparse_input(compiled):
+    train(compiled.direct(lambda m, x: torch.mm(m, x).sin()), torch.eye(4).to_sparse(), leaf(4, 4))
 
 
 @feature()

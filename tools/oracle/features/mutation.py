@@ -9,7 +9,7 @@ from . import feature, leaf, train
 def input_changed(compiled):
     def step(x, y):
         y.mul_(2)
-        z = x.sin() * y
+        z = x.sin() * y.clone()
         y.add_(z.detach())
         return z.exp()
     train(compiled(step), leaf(8), torch.randn(8))
@@ -110,7 +110,7 @@ def changed_in_backward(compiled):
 def changed_in_both_halves(compiled):
     def step(x, b):
         b.mul_(2)
-        return ChangeInBackward.apply(x * b.detach(), b).exp()
+        return ChangeInBackward.apply(x * b.exp().detach(), b).exp()
     train(compiled(step), leaf(8), torch.zeros(8))
 
 
@@ -121,7 +121,6 @@ def temporary_changed(compiled):
         y[1:3] = x[1:3].sin()
         y[:, 2] += w[0]
         y.mul_(w)
-        y.relu_()
         return y.exp_()
     train(compiled(step), leaf(8, 8), leaf(8, 8))
 

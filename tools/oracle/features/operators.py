@@ -70,6 +70,7 @@ def define_mutable(lib):
 
 
 def ops():
+    """The operators; fetched outside of steps, since Dynamo doesn't enter a cache."""
     library()
     return torch.ops.sapwood_test
 
@@ -82,79 +83,96 @@ def custom_functional(compiled):
 
 @feature()
 def custom_several_outputs(compiled):
+    user = ops()
+
     def step(x, y):
-        a, b, c = ops().both(x.sin(), y.cos())
+        a, b, c = user.both(x.sin(), y.cos())
         return a * b + c.exp()
     train(compiled(step), leaf(8, 8), leaf(8, 8))
 
 
 @feature()
 def custom_list_output(compiled):
+    user = ops()
+
     def step(x):
-        a, b, c = ops().pieces(x.sin(), 3)
+        a, b, c = user.pieces(x.sin(), 3)
         return (a * b + c).exp()
     train(compiled(step), leaf(8, 8))
 
 
 @feature()
 def custom_random(compiled):
-    train(compiled(lambda x, w: torch.mm(ops().noise(x.sin()).cos(), w).exp()), leaf(8, 8), leaf(8, 8))
+    user = ops()
+    train(compiled(lambda x, w: torch.mm(user.noise(x.sin()).cos(), w).exp()), leaf(8, 8), leaf(8, 8))
 
 
 @feature()
 def custom_random_checkpointed(compiled):
+    user = ops()
     from torch.utils.checkpoint import checkpoint
-    body = lambda x, w: torch.mm(ops().noise(x.sin()).cos(), w).exp()  # noqa: E731
+    body = lambda x, w: torch.mm(user.noise(x.sin()).cos(), w).exp()  # noqa: E731
     train(compiled(lambda x, w: checkpoint(body, x, w, use_reentrant=False)), leaf(8, 8), leaf(8, 8))
 
 
 @feature(options={"dynamic"})
 def custom_product_dynamic(compiled):
-    train(compiled(lambda x, w: ops().dense(x.sin(), w).tanh() * ops().dense(x, w.cos())), leaf(8, 6), leaf(6, 8))
+    user = ops()
+    train(compiled(lambda x, w: user.dense(x.sin(), w).tanh() * user.dense(x, w.cos())), leaf(8, 6), leaf(6, 8))
 
 
 @feature(functorch={"is_non_builtin_to_include": True})
 def custom_included_in_budget(compiled):
+    user = ops()
+
     def step(x, w):
         for _ in range(3):
-            x = ops().dense(x, w).cos()
+            x = user.dense(x, w).cos()
         return x
     train(compiled(step), leaf(8, 8), leaf(8, 8))
 
 
 @feature()
 def custom_mutating(compiled):
+    user = ops()
+
     def step(x, y):
-        ops().add_one_(y)
+        user.add_one_(y)
         return x.sin() * y
     train(compiled(step), leaf(8, 8), torch.randn(8, 8))
 
 
 @feature()
 def custom_mutating_temporary(compiled):
+    user = ops()
+
     def step(x):
         y, z = torch.zeros_like(x), torch.ones_like(x)
-        t = ops().fill_two(x.detach().sin(), y, z)
-        ops().fill_two(t, y, None)
+        t = user.fill_two(x.detach().sin(), y, z)
+        user.fill_two(t, y, None)
         return x.exp() * (y + z) * t
     train(compiled(step), leaf(8, 8))
 
 
 @feature()
 def custom_mutating_views(compiled):
+    user = ops()
+
     def step(x):
         y = torch.zeros(4, 8)
-        ops().add_one_(y[1])
-        ops().add_one_(y[:, 2:5])
+        user.add_one_(y[1])
+        user.add_one_(y[:, 2:5])
         return x.sin() * y
     train(compiled(step), leaf(4, 8))
 
 
 @feature()
 def custom_mutating_list(compiled):
+    user = ops()
+
     def step(x):
         out = [torch.zeros_like(x) for _ in range(3)]
-        ops().fill_list(x.detach(), out)
+        user.fill_list(x.detach(), out)
         return x.sin() * out[0] + x.cos() * out[2]
     train(compiled(step), leaf(8, 8))
 
@@ -168,9 +186,11 @@ def custom_mutating_old_form(compiled):
 
 @feature()
 def custom_without_result(compiled):
+    user = ops()
+
     def step(x):
         y = x.sin()
-        ops().look(y)
+        user.look(y)
         return y.cos()
     train(compiled(step), leaf(8, 8))
 

@@ -55,18 +55,6 @@ def dropout_between_products(compiled):
     train(compiled(step), leaf(16, 16), leaf(16, 16))
 
 
-@feature(functorch={"functionalize_rng_ops": True}, options={"decomposed"})
-def seeds_and_offsets(compiled):
-    train(compiled(lambda x, w: F.dropout(torch.mm(torch.rand_like(x) * x, w), 0.5)), leaf(8, 8), leaf(8, 8))
-
-
-@feature(functorch={"functionalize_rng_ops": True}, options={"decomposed"})
-def seeds_and_offsets_checkpointed(compiled):
-    from torch.utils.checkpoint import checkpoint
-    body = lambda x, w: F.dropout(torch.mm(x.sin(), w), 0.5)  # noqa: E731
-    train(compiled(lambda x, w: checkpoint(body, x, w, use_reentrant=False).exp()), leaf(8, 8), leaf(8, 8))
-
-
 @feature()
 def random_in_backward(compiled):
     class Noisy(torch.autograd.Function):
@@ -90,3 +78,30 @@ def stochastic_depth(compiled):
             x = x + keep * torch.mm(x, w).tanh()
         return x
     train(compiled(step), leaf(8, 8), leaf(8, 8))
+
+
+def seeded_joint_graph(inputs):
+    """A step drawn from seeds and offsets, as AOTAutograd writes it for devices with counter-based generators."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+    philox = torch.ops.rngprims.philox_rand
+
+    def joint(x, w, tangent, seed, offset, back_seed, back_offset):
+        noise, step = philox([8, 8], seed, offset, None, torch.device("cpu"), torch.float32)
+        y = torch.mm(x.sin() * noise, w)
+        back_noise, back_step = philox([8, 8], back_seed, back_offset, None, torch.device("cpu"), torch.float32)
+        g = tangent * y.exp() * back_noise
+        return y.exp(), offset + step, torch.mm(g, w.t()) * noise * x.cos(), torch.mm((x.sin() * noise).t(), g), back_offset + back_step
+    return make_fx(joint, tracing_mode="fake")(*inputs)
+
+
+def rename_inputs(module, names):
+    for node, name in zip(module.graph.find_nodes(op="placeholder"), names):
+        node.name = node.target = name
+
+
+@feature()
+def seeds_and_offsets(compiled):
+    inputs = (torch.randn(8, 8), torch.randn(8, 8), torch.randn(8, 8), *(torch.tensor(i) for i in range(4)))
+    module = seeded_joint_graph(inputs)
+    rename_inputs(module, ("primals_1", "primals_2", "tangents_1", "fwd_seed_1", "fwd_base_offset_1", "bwd_seed_1", "bwd_base_offset_1"))
+    compiled.record(module, (inputs[:2], inputs[2:]), 2)
