@@ -9,7 +9,7 @@ from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 from torch._functorch.aot_autograd import aot_function
 
-from .decide import JointGraph
+from .decide import JointGraph, own_folder
 from .graph_json import joint_graph_json
 
 
@@ -20,7 +20,7 @@ def boxed_nop(module, _):
 
 OPTIONS = {"dynamic": "sizes are symbols", "decomposed": "with inductor's decompositions",
            "joint": "decomposed, and after inductor's passes on joint graphs", "checkpoint": "with gradient checkpointing",
-           "eval": "without dropout"}
+           "eval": "without dropout", "eager": "attention spelled out instead of the fused operator"}
 
 
 class TooLarge(Exception):
@@ -65,7 +65,8 @@ class Capture:
         joint = JointGraph(module, joint_inputs, **known)
         self.graphs.append(name)
         self.report(graph, joint.decisions())
-        return partitioners.min_cut_rematerialization_partition(module, joint_inputs, **known)
+        with own_folder():
+            return partitioners.min_cut_rematerialization_partition(module, joint_inputs, **known)
 
 
 @dataclasses.dataclass
