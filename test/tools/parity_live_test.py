@@ -201,7 +201,8 @@ class Symbols(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def run_tool(self, *arguments):
-        return subprocess.run([sys.executable, str(ROOT / "tools" / "parity_live.py"), *arguments], capture_output=True, text=True, check=False)
+        command = [sys.executable, str(ROOT / "tools" / "parity_live.py"), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
 
     @unittest.skipUnless(HAS_TORCH, "torch cannot be imported by this Python")
     def test_an_unknown_model_is_named(self):

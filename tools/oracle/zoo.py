@@ -110,8 +110,8 @@ def diffusion(make, inputs, **sizes):
 
 HEADS = {"num_attention_heads": 4, "hidden_size": 64, "intermediate_size": 128}
 BLOCKS = {"block_out_channels": (16, 32), "layers_per_block": 1, "norm_num_groups": 4}
-CLIP = {"text_config": {**SIZES, "max_position_embeddings": 16}, "vision_config": {**HEADS, "num_hidden_layers": 2, "image_size": 32, "patch_size": 8},
-        "projection_dim": 32}
+CLIP = {"text_config": {**SIZES, "max_position_embeddings": 16},
+        "vision_config": {**HEADS, "num_hidden_layers": 2, "image_size": 32, "patch_size": 8}, "projection_dim": 32}
 
 TABLE = {
     "gpt2": language("GPT2Config", "GPT2LMHeadModel", vocab_size=WORDS, n_embd=64, n_layer=2, n_head=4, n_positions=64),
@@ -139,8 +139,8 @@ TABLE = {
     "deberta": language("DebertaConfig", "DebertaForMaskedLM", masked_word, relative_attention=True, pos_att_type=["p2c", "c2p"]),
     "deberta_v2": language("DebertaV2Config", "DebertaV2ForMaskedLM", masked_word, relative_attention=True, pos_att_type=["p2c", "c2p"]),
     "mpnet": language("MPNetConfig", "MPNetForMaskedLM", masked_word),
-    "xlnet": language("XLNetConfig", "XLNetForSequenceClassification", classify_words, {"vocab_size": WORDS}, d_model=64, n_layer=2, n_head=4,
-                      d_inner=128),
+    "xlnet": language("XLNetConfig", "XLNetForSequenceClassification", classify_words, {"vocab_size": WORDS}, d_model=64,
+                      n_layer=2, n_head=4, d_inner=128),
     "t5": language("T5Config", "T5ForConditionalGeneration", translate, vocab_size=WORDS, d_model=64, d_kv=16, d_ff=128, num_layers=2,
                    num_heads=4, decoder_start_token_id=0),
     "bart": language("BartConfig", "BartForConditionalGeneration", translate, LAYERED),
@@ -160,19 +160,21 @@ TABLE = {
                    depths=[2, 2], num_heads=[2, 4], window_size=4, num_labels=5),
     "convnext": vision("ConvNextConfig", "ConvNextForImageClassification", classify_picture(), STAGES, num_stages=3,
                        hidden_sizes=[16, 32, 64], drop_path_rate=0.1),
-    "resnet": vision("ResNetConfig", "ResNetForImageClassification", classify_picture(), STAGES, embedding_size=16, hidden_sizes=[16, 32, 64]),
-    "regnet": vision("RegNetConfig", "RegNetForImageClassification", classify_picture(), STAGES, embedding_size=16, hidden_sizes=[16, 32, 64],
-                     groups_width=8),
+    "resnet": vision("ResNetConfig", "ResNetForImageClassification", classify_picture(), STAGES, embedding_size=16,
+                     hidden_sizes=[16, 32, 64]),
+    "regnet": vision("RegNetConfig", "RegNetForImageClassification", classify_picture(), STAGES, embedding_size=16,
+                     hidden_sizes=[16, 32, 64], groups_width=8),
     "segformer": vision("SegformerConfig", "SegformerForSemanticSegmentation", label_pixels, {}, hidden_sizes=[8, 16, 32, 64],
                         num_attention_heads=[1, 2, 2, 4], depths=[1, 1, 1, 1], decoder_hidden_size=32, num_labels=5),
     "clip": vision("CLIPConfig", "CLIPModel", match_pictures, CLIP),
     "unet2d": diffusion("UNet2DModel", denoise(), sample_size=16, down_block_types=("DownBlock2D", "AttnDownBlock2D"),
                         up_block_types=("AttnUpBlock2D", "UpBlock2D"), attention_head_dim=8, **BLOCKS),
     "unet2d_condition": diffusion("UNet2DConditionModel", denoise_conditioned, sample_size=16, cross_attention_dim=32,
-                                  down_block_types=("CrossAttnDownBlock2D", "DownBlock2D"), up_block_types=("UpBlock2D", "CrossAttnUpBlock2D"),
-                                  attention_head_dim=4, **BLOCKS),
+                                  down_block_types=("CrossAttnDownBlock2D", "DownBlock2D"),
+                                  up_block_types=("UpBlock2D", "CrossAttnUpBlock2D"), attention_head_dim=4, **BLOCKS),
     "autoencoder_kl": diffusion("AutoencoderKL", lambda: {"sample": picture(16), "sample_posterior": True},
-                                down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2, latent_channels=4, **BLOCKS),
+                                down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2,
+                                latent_channels=4, **BLOCKS),
     "vq_model": diffusion("VQModel", lambda: {"sample": picture(16)}, down_block_types=("DownEncoderBlock2D",) * 2,
                           up_block_types=("UpDecoderBlock2D",) * 2, latent_channels=4, num_vq_embeddings=16, **BLOCKS),
     "dit": diffusion("DiTTransformer2DModel", denoise_classes, num_attention_heads=4, attention_head_dim=16, num_layers=2, sample_size=8,

@@ -36,7 +36,8 @@ def upstream_mixed_outputs(compiled):
 
 @feature()
 def upstream_shared_factors(compiled):
-    train(compiled(lambda a, b, c, x, y, z: a * c * x + b * y + (a * b * c) * z), *(torch.randn(8) for _ in range(3)), *(leaf(8) for _ in range(3)))
+    factors, inputs = (torch.randn(8) for _ in range(3)), (leaf(8) for _ in range(3))
+    train(compiled(lambda a, b, c, x, y, z: a * c * x + b * y + (a * b * c) * z), *factors, *inputs)
 
 
 @feature()
@@ -86,14 +87,16 @@ def only_integers_differ(compiled):
     """Arguments that hash or compare alike: -1 and -2, 1 and 1.0 and True."""
     def step(x):
         y = x.exp()
-        return y.sum(-1) + y.sum(-2) + y.sum(-2), y * 1 + y * 1.0 + y * True, y.sum(-1).sin() * y.sum(-2).sin(), torch.add(y, 1).cos(), torch.add(y, 1.0).cos()
+        sums, products = y.sum(-1) + y.sum(-2) + y.sum(-2), y * 1 + y * 1.0 + y * True
+        return sums, products, y.sum(-1).sin() * y.sum(-2).sin(), torch.add(y, 1).cos(), torch.add(y, 1.0).cos()
     train(compiled(step), leaf(6, 6))
 
 
 @feature()
 def duplicates_of_everything(compiled):
     def step(x, w):
-        return sum(torch.mm(x.sin(), w.t().contiguous()).softmax(-1) * i for i in (1, 2, 1, 3)), torch.zeros(3) + torch.zeros(3), torch.empty(6, 6).fill_(1) * x
+        products = sum(torch.mm(x.sin(), w.t().contiguous()).softmax(-1) * i for i in (1, 2, 1, 3))
+        return products, torch.zeros(3) + torch.zeros(3), torch.empty(6, 6).fill_(1) * x
     train(compiled(step), leaf(6, 6), leaf(6, 6))
 
 
@@ -180,7 +183,8 @@ def constants(compiled):
     small, large, flags = torch.tensor([1.5, float("inf"), float("nan")]), torch.randn(100), torch.tensor([True, False, True])
 
     def step(x):
-        return x.sin() * torch.tensor([1, 2, 3]) + torch.tensor(0.5), x * small.nan_to_num(), x.cos() * large[:3] * flags, x * torch.tensor([2.0, 4.0, 8.0], dtype=torch.float64)
+        inside = x.sin() * torch.tensor([1, 2, 3]) + torch.tensor(0.5)
+        return inside, x * small.nan_to_num(), x.cos() * large[:3] * flags, x * torch.tensor([2.0, 4.0, 8.0], dtype=torch.float64)
     train(compiled(step), leaf(3))
 
 
