@@ -18,8 +18,6 @@ import sys
 import time
 import warnings
 
-PACKAGES = ("torch", "networkx", "transformers", "diffusers", "scipy")
-
 
 def missing_packages(names):
     return [name for name in names if importlib.util.find_spec(name) is None]
@@ -108,6 +106,7 @@ def wanted_models(arguments):
         from oracle import zoo
         from oracle.features import all_features
         try:
+            require(sorted({zoo.library_of(name) for name in arguments.models if name not in all_features()}))
             models += [all_features().get(name) or zoo.model(name) for name in arguments.models]
         except zoo.UnknownModel as error:
             sys.exit(f"parity_live: {error}")

@@ -206,11 +206,18 @@ def build(entry, options):
     return module
 
 
-def model(name):
-    """The Model called `name`, for example "gpt2+checkpoint+dynamic". UnknownModel if there is none."""
-    base, *suffixes = name.split("+")
+def library_of(name):
+    """The package that a model comes from. UnknownModel if there is no such model."""
+    base = name.split("+")[0]
     if base not in TABLE:
         raise UnknownModel(f"unknown model \"{base}\"; --list prints the names")
+    return TABLE[base].library
+
+
+def model(name):
+    """The Model called `name`, for example "gpt2+checkpoint+dynamic". UnknownModel if there is none."""
+    library_of(name)
+    base, *suffixes = name.split("+")
     for suffix in suffixes:
         if suffix not in OPTIONS:
             raise UnknownModel(f"unknown suffix \"+{suffix}\" of {base}; expected one of {', '.join(OPTIONS)}")
