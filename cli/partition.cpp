@@ -64,7 +64,10 @@ std::string plan_text(const graph::Graph& joint, const partition::Plan& plan) {
                     std::to_string(plan.saved_symbols.size()) + " symbols saved, " +
                     std::to_string(plan.recomputed.size()) + " values recomputed\n";
   if (rows.size() > 1) out += table(rows);
-  return out + "saved bytes that aren't inputs of the step: " + std::to_string(plan.saved_bytes()) + "\n";
+  out += "saved bytes that aren't inputs of the step: " + std::to_string(plan.saved_bytes()) + "\n";
+  out += "most bytes alive at once, inputs apart: " + std::to_string(plan.peak_bytes) + "\n";
+  if (!plan.budget_met) out += "the bytes allowed aren't enough for what must be kept; this is the least\n";
+  return out;
 }
 
 void write_folder(const Options& options, const std::string& plan, const partition::ForwardBackward& graphs) {

@@ -51,6 +51,11 @@ if(SAPWOOD_WITH_TORCH)
   endif()
 endif()
 
+# PyTorch's recorded decisions: on models, and on small programs that exercise single features.
+foreach(corpus IN ITEMS corpus features)
+  add_test(NAME parity_${corpus} COMMAND sapwood_parity ${PROJECT_SOURCE_DIR}/test/data/${corpus} --deep --quiet)
+endforeach()
+
 find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
 foreach(check IN ITEMS layers house paths snippets)
   add_test(NAME check_${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_${check}.py)

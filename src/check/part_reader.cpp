@@ -125,6 +125,7 @@ void PartReader::read_call(NodeId id) {
     return recover(id);
   }
   if (is_offload_name(node.name) && start_offload(id)) return;
+  if (read_snapshot(id)) return;
   if (identify(id, form_of(node)) || start_offload(id)) return;
   report_unknown(id);
   recover(id);

@@ -48,6 +48,7 @@ class PartReader {
   int64_t generator_of(const graph::Node& node) const;
   bool read_marked(graph::NodeId id);
   bool read_derived(graph::NodeId id);
+  bool read_snapshot(graph::NodeId id);
   bool read_reload(graph::NodeId id, const Derived& source);
   bool start_offload(graph::NodeId id);
   bool identify(graph::NodeId id, const CallForm& form);

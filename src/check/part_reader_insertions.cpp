@@ -143,6 +143,18 @@ bool PartReader::read_derived(NodeId id) {
   return true;
 }
 
+/// A copy, named `<value>_snapshot`, of memory that is written later: the value as it is now, in memory of its own.
+bool PartReader::read_snapshot(NodeId id) {
+  const Node& node = part_[id];
+  const auto* source = node.is_call("aten.clone.default") ? argument<graph::NodeArg>(node, 0) : nullptr;
+  if (!source || context_.facts.graph.find(node.name) != kNoNode) return false;
+  if (node.name != part_[source->id].name + "_snapshot") return false;
+  bind(id, value_of(source->id));
+  for (const int32_t cell : cells_[JointFacts::at(source->id)])
+    cells_[JointFacts::at(id)].push_back(new_cell({memory_[static_cast<size_t>(cell)].writer, true}));
+  return true;
+}
+
 /// A step of the way from the device to the host, or back.
 bool PartReader::read_reload(NodeId id, const Derived& source) {
   const Node& node = part_[id];

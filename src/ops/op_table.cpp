@@ -129,6 +129,7 @@ OpInfo describe(const Graph& graph, const Node& node) {
 }
 
 bool draws_numbers(const OpInfo& info, const Node& call) {
+  if (info.packet == "rngprims.philox_rand") return false;  // its numbers follow from the seed that it is given
   const int index = info.draws && info.schema ? info.schema->argument_index("dropout_p") : -1;
   if (index < 0) return info.draws;
   const auto at = static_cast<size_t>(index);

@@ -91,10 +91,9 @@ class BudgetChooser {
   KnapsackRecord candidates_;
 };
 
-/// The decision under the options' budget. By default a budget that needs more memory at its peak than a larger one
-/// does gives way to the larger one, which also repeats less: of the budgets 0.05, 0.10, ... above it the one with the
-/// lowest simulated peak is taken (`Decision::budget` says which). So among those a smaller budget never has a higher
-/// peak. Not with a budget in bytes, which is a promise about saved bytes. Errors: as BudgetChooser.
+/// The decision under the options' budget. With `activation_memory_peak_bytes` it is, of the decisions for the budgets 0,
+/// 0.05, ... 1, the one that repeats least among those whose simulated peak keeps the limit, or else the one with the lowest
+/// peak. So a smaller limit never gives a higher peak. Errors: as BudgetChooser.
 Decision choose_saved_values(const JointView& view, const Classification& classes, const PartitionOptions& options);
 
 /// The budget that holds for a graph: the option, or what its nodes are annotated with.

@@ -111,9 +111,10 @@ class DefaultChoice {
 class FreeRecomputation {
  public:
   FreeRecomputation(const JointView& view, const Classification& classes)
-      : view_(view), classes_(classes), seen_(view.role.size(), 0) {}
+      : view_(view), classes_(classes), seen_(view.role.size(), 0), own_(view.role.size(), 0) {}
 
   std::vector<NodeId> run() {
+    mark_own();
     for (const NodeId id : view_.order) {
       if (!classes_.in_closure(id) || view_.role_of(id) == Role::kOutput) continue;
       for (const NodeId read : view_.inputs_of(id)) need(read);
@@ -130,8 +131,17 @@ class FreeRecomputation {
   }
 
  private:
+  /// What follows from the backward's own random seeds is the backward's own.
+  void mark_own() {
+    for (const NodeId id : view_.order) {
+      const auto reads_own = [&](NodeId read) { return own_[static_cast<size_t>(read)] != 0; };
+      own_[static_cast<size_t>(id)] =
+          view_.role_of(id) == Role::kBackwardSeed || std::ranges::any_of(view_.inputs_of(id), reads_own);
+    }
+  }
+
   void need(NodeId id) {
-    if (classes_.in_closure(id) || seen_[static_cast<size_t>(id)]) return;
+    if (classes_.in_closure(id) || seen_[static_cast<size_t>(id)] || view_.role_of(id) == Role::kBackwardSeed) return;
     seen_[static_cast<size_t>(id)] = 1;
     pending_.push_back(id);
   }
@@ -141,7 +151,8 @@ class FreeRecomputation {
     const bool part_of_view = view_.is_getitem(id) && is_free_to_recompute(view_, view_.inputs_of(id).front());
     const bool recompute = !view_.must_save(id) && (part_of_view || is_free_to_recompute(view_, id));
     // What was recorded in the backward stays there, also if it depends on no tangent.
-    const bool stays = !classes_.is_forward(id) && view_.is_backward_tagged(id);
+    const bool stays =
+        own_[static_cast<size_t>(id)] || (!classes_.is_forward(id) && view_.is_backward_tagged(id));
     if (!recompute && !stays && !view_.must_recompute(id)) return saved_.push_back(id);
     for (const NodeId read : view_.inputs_of(id)) need(read);
   }
@@ -149,6 +160,7 @@ class FreeRecomputation {
   const JointView& view_;
   const Classification& classes_;
   std::vector<uint8_t> seen_;
+  std::vector<uint8_t> own_;
   std::vector<NodeId> pending_;
   std::vector<NodeId> saved_;
 };

@@ -1,6 +1,7 @@
 #include "partition/explain.h"
 
 #include "partition/default_partition.h"
+#include "partition/snapshot.h"
 
 namespace sapwood::partition {
 namespace {
@@ -75,6 +76,7 @@ std::string reader_clause(const JointView& view, const Classification& classes, 
 std::string ban_clause(const JointView& view, BanReason reason, NodeId id) {
   switch (reason) {
     case BanReason::kMustSave:
+      if (is_snapshot(view.node(id))) return "the forward overwrites what it is a copy of";
       return view.is_collective(id) ? "a collective must run exactly once on every rank"
                                     : "a checkpoint policy asks to save it";
     case BanReason::kNotInAllowlist:

@@ -36,16 +36,39 @@ std::vector<NodeId> with_role(const JointView& view, Role role) {
   return found;
 }
 
-/// Copies the declarations that the selected nodes refer to.
+/// Copies the declarations that a node refers to, also from the body that it calls.
+void copy_declarations(const Graph& joint, const Node& node, Graph& part);
+
+void copy_body_declarations(const Graph& joint, const Graph& body, Graph& part) {
+  for (const NodeId id : body.order()) copy_declarations(joint, body[id], part);
+  for (const auto& [name, inner] : body.subgraphs)
+    if (inner) copy_body_declarations(joint, *inner, part);
+}
+
+void copy_declarations(const Graph& joint, const Node& node, Graph& part) {
+  const auto declare = [&](const std::string& target) {
+    if (const auto op = joint.ops.find(target); op != joint.ops.end()) part.ops.insert(*op);
+  };
+  declare(node.target);
+  const auto declare_operator = [&](const graph::Argument& argument) {
+    if (const auto* op = argument.as<graph::OperatorArg>()) declare(op->name);
+  };
+  for (const graph::Argument& argument : node.args) declare_operator(argument);
+  for (const auto& [key, argument] : node.kwargs) declare_operator(argument);
+}
+
 void copy_context(const JointView& view, const Selection& selection, Graph& part) {
   const Graph& joint = *view.graph;
   part.producer = joint.producer;
   part.symbols = joint.symbols;
   for (const NodeId id : selection.nodes) {
     const Node& node = view.node(id);
-    if (const auto op = joint.ops.find(node.target); op != joint.ops.end()) part.ops.insert(*op);
+    copy_declarations(joint, node, part);
     if (node.kind != graph::NodeKind::kGetAttr) continue;
-    if (const auto sub = joint.subgraphs.find(node.target); sub != joint.subgraphs.end()) part.subgraphs.insert(*sub);
+    if (const auto sub = joint.subgraphs.find(node.target); sub != joint.subgraphs.end()) {
+      part.subgraphs.insert(*sub);
+      if (sub->second) copy_body_declarations(joint, *sub->second, part);
+    }
     if (const auto attr = joint.attributes.find(node.target); attr != joint.attributes.end())
       part.attributes.insert(*attr);
   }

@@ -60,6 +60,8 @@ const OptionRow kRows[] = {
      "Saved bytes, from 0 (inputs only) to 1 (what the fastest cut saves)"},
     {"activation_memory_bytes", "budget-bytes", +at<&O::activation_memory_bytes>,
      "At most so many bytes are saved that aren't inputs of the step"},
+    {"activation_memory_peak_bytes", "budget-peak", +at<&O::activation_memory_peak_bytes>,
+     "At most so many bytes are alive at once, inputs apart"},
     {"activation_memory_budget_solver", "solver", +at<&O::activation_memory_budget_solver>,
      "Chooses what a budget below 1 keeps"},
     {"activation_memory_budget_runtime_estimator", "estimator", +at<&O::activation_memory_budget_runtime_estimator>,
@@ -266,6 +268,10 @@ void check_options(const PartitionOptions& options) {
   }
   if (options.activation_memory_bytes.value_or(0) < 0)
     throw_user(kStage, "activation_memory_bytes is negative; give the bytes that may be saved, or leave it out");
+  if (options.activation_memory_peak_bytes.value_or(0) < 0)
+    throw_user(kStage, "activation_memory_peak_bytes is negative; give the bytes that may be alive, or leave it out");
+  if (options.activation_memory_bytes && options.activation_memory_peak_bytes)
+    throw_user(kStage, "activation_memory_bytes and activation_memory_peak_bytes exclude each other; give one of them");
   if (!(options.offload.bandwidth_gb_per_s > 0))
     throw_user(kStage, "the bandwidth for offloading isn't positive; give GB/s between host and device, 50 by default");
   if (options.max_dist_from_bw < 0) throw_user(kStage, "max_dist_from_bw is negative; it counts uses, 1000 by default");

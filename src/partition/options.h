@@ -15,6 +15,8 @@
 
 namespace sapwood::partition {
 
+class RankExchange;  // agreement.h
+
 enum class Method : uint8_t {
   kDefault,  ///< save what the backward reads, as autograd does
   kMinCut,   ///< save the cheapest cut and recompute the rest
@@ -59,6 +61,8 @@ struct PartitionOptions {
   double activation_memory_budget = 1.0;
   /// Instead of the fraction: at most so many bytes may be saved that aren't inputs of the step.
   std::optional<int64_t> activation_memory_bytes;
+  /// Instead of both: at most so many bytes may be alive at once, inputs apart, as `simulate_peak` counts them.
+  std::optional<int64_t> activation_memory_peak_bytes;
   Solver activation_memory_budget_solver = Solver::kDp;
   Estimator activation_memory_budget_runtime_estimator = Estimator::kFlops;
   CustomSolver custom_solver;                                                       ///< with Solver::kCustom
@@ -66,6 +70,9 @@ struct PartitionOptions {
 
   QuantizationOptions quantization;
   OffloadOptions offload;
+
+  /// The other processes that train the model, which must save the same values; none: nobody is asked. Borrowed.
+  RankExchange* ranks = nullptr;
 
   /// Recompute only what costs no pass over memory (views, constants): for executors that don't fuse.
   bool recompute_only_free = false;

@@ -1,15 +1,19 @@
 #include "partition/partition.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <unordered_set>
 
+#include "partition/agreement.h"
 #include "partition/budget.h"
 #include "partition/default_partition.h"
 #include "partition/explain.h"
 #include "partition/extract.h"
+#include "partition/peak.h"
 #include "partition/prices.h"
 #include "partition/saved_values.h"
 #include "partition/selection.h"
+#include "partition/snapshot.h"
 #include "partition/tag_rules.h"
 #include "passes/common_subexpression.h"
 #include "passes/dead_code.h"
@@ -72,20 +76,33 @@ Plan make_plan(const Explanation& explain, const SavedSets& chosen, const Partit
   plan.saved = describe(sets.tensors);
   plan.saved_objects = describe(sets.objects);
   plan.saved_symbols = describe(sets.symbols);
-  plan.recomputed = recomputed_values(explain, select_parts(explain.view, sets, method));
+  const Parts parts = select_parts(explain.view, sets, method);
+  plan.recomputed = recomputed_values(explain, parts);
+  plan.peak_bytes = simulate_peak(explain.view, parts).peak();
   price_saved_values(explain.view, options, plan);
   return plan;
+}
+
+/// What all ranks save, and why, where there are others.
+std::string agree(const Graph& joint, const PartitionOptions& options, std::vector<NodeId>& saved) {
+  if (!options.ranks) return {};
+  AgreementResult result = agree_on_saved_values(joint, std::move(saved), *options.ranks);
+  saved = std::move(result.saved);
+  return result.reason;
 }
 
 Plan default_plan(const Graph& joint, const PartitionOptions& options) {
   JointView view = view_joint(joint, false);
   apply_tag_rules(view, true);
   const Classification classes = classify(view);
-  return make_plan({view, classes, nullptr}, choose_default(view), options, Method::kDefault);
+  SavedSets chosen = choose_default(view);
+  std::string agreement = agree(joint, options, chosen.tensors);
+  Plan plan = make_plan({view, classes, nullptr}, chosen, options, Method::kDefault);
+  plan.agreement = std::move(agreement);
+  return plan;
 }
 
 Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decision) {
-  prepare_joint(joint, options);
   JointView view = view_joint(joint, options.cse);
   apply_tag_rules(view, false);
   const Classification classes = classify(view);
@@ -96,9 +113,11 @@ Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decis
   PartitionOptions resolved = options;
   resolved.activation_memory_budget = resolve_budget(view, classes, options);
   decision = choose_saved_values(view, classes, resolved);
+  std::string agreement = agree(joint, options, decision.saved);
   const Bans* bans = decision.cut ? &decision.cut->bans : nullptr;
   Plan plan = make_plan({view, classes, bans}, split_by_kind(view, decision.saved), options, Method::kMinCut);
   plan.budget = decision.budget;
+  plan.agreement = std::move(agreement);
   plan.cut_value = decision.cut ? decision.cut->value : 0;
   return plan;
 }
@@ -111,9 +130,10 @@ bool is_unsafe_for_default(const Graph& joint) {
 }  // namespace
 
 void prepare_joint(Graph& joint, const PartitionOptions& options) {
-  if (options.method != Method::kMinCut && !is_unsafe_for_default(joint)) return;
-  passes::remove_dead_nodes(joint);
-  if (!options.cse) return;
+  const bool cuts = options.method == Method::kMinCut || is_unsafe_for_default(joint);
+  if (cuts) passes::remove_dead_nodes(joint);
+  if (options.compatibility == Compatibility::kRepaired) take_snapshots(joint);
+  if (!cuts || !options.cse) return;
   if (options.compatibility == Compatibility::kTorch213) {
     passes::merge_common_subexpressions_as_torch(joint);
   } else {
@@ -125,8 +145,12 @@ Plan partition(Graph& joint, const PartitionOptions& options, Decision* decision
   check_options(options);
   Decision unasked;
   const bool cut = options.method == Method::kMinCut || is_unsafe_for_default(joint);
+  prepare_joint(joint, options);
   Plan plan = cut ? min_cut_plan(joint, options, decision ? *decision : unasked) : default_plan(joint, options);
+  plan.budget_met = plan.saved_bytes() <= options.activation_memory_bytes.value_or(INT64_MAX) &&
+                    plan.peak_bytes <= options.activation_memory_peak_bytes.value_or(INT64_MAX);
   plan.graphsafe_rng = options.graphsafe_rng_functionalization;
+  drop_snapshots(joint, saved_sets(plan).tensors);
   plan.quantization = options.quantization;
   plan.offload = options.offload;
   if (plan.quantization.enabled || plan.offload.enabled) {

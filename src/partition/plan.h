@@ -51,6 +51,9 @@ struct Plan {
   OffloadReport offloaded;
   int64_t cut_value = 0;        ///< capacity of the minimum cut; 0 for kDefault
   double budget = 1;            ///< the fraction that was decided under
+  int64_t peak_bytes = 0;       ///< most alive at once, inputs apart, as `simulate_peak` counts
+  bool budget_met = true;       ///< false: what must be kept is more than the bytes allowed
+  std::string agreement;        ///< what came of asking the other ranks, in a sentence; empty if nobody was asked
   int64_t saved_bytes() const;  ///< of what isn't an input of the step, each piece of memory once
 };
 

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "graph/verify.h"
 #include "partition/partition.h"
+#include "partition/snapshot.h"
 
 namespace sapwood::partition {
 namespace {
@@ -142,6 +143,16 @@ std::vector<SavedValue> read_saved(const Graph& joint, const Json& list) {
   return values;
 }
 
+/// What of the plan's saved tensors the graph has.
+std::vector<NodeId> saved_nodes(const Graph& joint, const Json& plan) {
+  std::vector<NodeId> nodes;
+  for (const Json& entry : member(plan, "saved", Json::array())) {
+    const NodeId id = entry.is_object() ? joint.find(text_of(entry, "name")) : kNoNode;
+    if (id != kNoNode) nodes.push_back(id);
+  }
+  return nodes;
+}
+
 PartitionOptions read_options(const Json& plan) {
   PartitionOptions options;
   for (const auto& [name, value] : member(plan, "options", Json::object()).items()) {
@@ -208,6 +219,9 @@ std::string print_plan(const Graph& joint, const Plan& plan, const PartitionOpti
   out["budget"] = plan.budget;
   out["cut_value"] = plan.cut_value;
   out["saved_bytes"] = plan.saved_bytes();
+  out["peak_bytes"] = plan.peak_bytes;
+  out["budget_met"] = plan.budget_met;
+  if (!plan.agreement.empty()) out["agreement"] = plan.agreement;
   out["saved"] = saved_list(joint, plan.saved);
   out["saved_objects"] = saved_list(joint, plan.saved_objects);
   out["saved_symbols"] = saved_list(joint, plan.saved_symbols);
@@ -223,12 +237,15 @@ PinnedPlan read_plan(std::string_view text, Graph& joint) {
   pinned.options = read_options(plan);
   pinned.plan.method = text_of(plan, "method") == "default" ? Method::kDefault : Method::kMinCut;
   prepare_joint(joint, pinned.options);
+  drop_snapshots(joint, saved_nodes(joint, plan));
   require_same_graph(joint, plan);
   pinned.plan.graphsafe_rng = pinned.options.graphsafe_rng_functionalization;
   pinned.plan.quantization = pinned.options.quantization;
   pinned.plan.offload = pinned.options.offload;
   pinned.plan.cut_value = member(plan, "cut_value", 0).get<int64_t>();
   pinned.plan.budget = member(plan, "budget", 1.0).get<double>();
+  pinned.plan.peak_bytes = member(plan, "peak_bytes", 0).get<int64_t>();
+  pinned.plan.budget_met = member(plan, "budget_met", true).get<bool>();
   pinned.plan.saved = read_saved(joint, member(plan, "saved", Json::array()));
   pinned.plan.saved_objects = read_saved(joint, member(plan, "saved_objects", Json::array()));
   pinned.plan.saved_symbols = read_saved(joint, member(plan, "saved_symbols", Json::array()));

@@ -53,7 +53,8 @@ class Program(unittest.TestCase):
         status, out, _ = sapwood("--version")
         self.assertEqual(status, 0)
         self.assertRegex(out, r"^sapwood \d+\.\d+\.\d+\n$")
-        for arguments in (["--help"], ["print", "--help"], ["verify", "--help"], ["partition", "--help"], ["run", "--help"]):
+        commands = ("print", "verify", "partition", "explain", "pareto", "plan", "draw", "stats", "check-plan", "run")
+        for arguments in [["--help"], ["plan", "diff", "--help"]] + [[command, "--help"] for command in commands]:
             status, out, _ = sapwood(*arguments)
             self.assertEqual(status, 0)
             self.assertIn("Usage", out)
@@ -70,7 +71,7 @@ class Program(unittest.TestCase):
         self.assertIn("'pritn'", sapwood("pritn")[2])
         err = sapwood("partition", "--method", "best")[2]
         self.assertIn("best", err)
-        self.assertIn("{default,min-cut}", err)
+        self.assertIn("default, min_cut", err)
 
     def test_help_that_cannot_be_written_is_status_1(self):
         with open("/dev/full", "w") as full:
@@ -160,7 +161,7 @@ class Partition(unittest.TestCase):
             status, out, err = sapwood("partition", "--json", "--method", method, corpus("mlp"))
             self.assertEqual((status, err), (0, ""))
             plan = json.loads(out)
-            self.assertEqual(plan["method"], method)
+            self.assertEqual(plan["method"], method.replace("-", "_"))
             self.assertEqual(plan["forward"]["format"], "sapwood.graph/1")
             self.assertTrue(all(v["reason"] for v in plan["saved"]))
             saved[method] = plan["saved_bytes"]
@@ -183,6 +184,123 @@ class Partition(unittest.TestCase):
         changed = [sapwood("partition", corpus("mlp"), flag) for flag in ("--aggressive", "--recompute-views", "--no-ban-reductions", "--only-free")]
         self.assertTrue(all(status == 0 for status, _, _ in changed))
         self.assertTrue(any(out != base for _, out, _ in changed))
+
+
+CONFLICT = """graph conflict {
+  num_forward_outputs 1
+  %primals_1 : float32[4, 4] = placeholder
+  %tangents_1 : float32[4, 4] = placeholder
+  %sorted : (float32[4, 4], int64[4, 4]) = aten.sort.default(%primals_1)
+  %first : float32[4, 4] = operator.getitem(%sorted, 0)
+  %second : int64[4, 4] = operator.getitem(%sorted, 1)  # recompute=MUST_RECOMPUTE
+  %grad : float32[4, 4] = aten.mul.Tensor(%tangents_1, %second)
+  return (%first, %grad)
+}
+"""
+
+
+class Plans(unittest.TestCase):
+    def test_every_option_has_a_line_of_help(self):
+        out = sapwood("partition", "--help")[1]
+        for flag in ("--budget", "--budget-bytes", "--budget-peak", "--solver", "--estimator", "--compatibility", "--offload-names"):
+            self.assertIn(flag, out)
+        self.assertIn("greedy|ilp|dp|dp_knapsack_sliding_hirschberg|dynamic_memory_budget_dp", out)
+
+    def test_wrong_values_say_what_is_allowed(self):
+        for value in ("-1", "1.5", "nan"):
+            status, _, err = sapwood("partition", corpus("mlp"), "--budget", value)
+            self.assertEqual(status, 1, value)
+            self.assertIn("it is a fraction from 0", err)
+        status, _, err = sapwood("partition", corpus("mlp"), "--solver", "dq")
+        self.assertEqual(status, 2)
+        self.assertIn('did you mean "dp"?', err)
+
+    def test_a_plan_is_pinned_used_again_and_refused_by_another_graph(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder) / "plan.json"
+            made = sapwood("partition", corpus("gpt2"), "--budget", "0.3", "--json", "--save-plan", plan)
+            self.assertEqual(made[0], 0, made[2])
+            again = sapwood("partition", corpus("gpt2"), "--json", "--plan", plan)
+            self.assertEqual(again[0], 0, again[2])
+            first, second = json.loads(made[1]), json.loads(again[1])
+            for key in ("forward", "backward", "saved_bytes"):
+                self.assertEqual(first[key], second[key], key)
+            status, _, err = sapwood("partition", corpus("mlp"), "--plan", plan)
+            self.assertEqual(status, 1)
+            self.assertIn("isn't the one that the plan was made for", err)
+            plan.write_text("{}")
+            self.assertEqual(sapwood("partition", corpus("gpt2"), "--plan", plan)[0], 1)
+
+    def test_plans_are_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for budget in ("1", "0.3"):
+                paths.append(pathlib.Path(folder) / budget)
+                self.assertEqual(sapwood("partition", corpus("gpt2"), "--budget", budget, "--save-plan", paths[-1])[0], 0)
+            status, out, _ = sapwood("plan", "diff", *paths)
+            self.assertEqual(status, 0)
+            self.assertIn("no longer saved", out)
+            self.assertEqual(sapwood("plan", "diff", "--exit-code", *paths)[0], 1)
+            self.assertEqual(sapwood("plan", "diff", paths[0], paths[0])[1], "the plans are equal\n")
+
+    def test_pairs_and_plans_are_proven_and_wrong_ones_convicted(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            sapwood("partition", corpus("mlp"), "-o", folder, "--json", "--save-plan", folder / "pinned")
+            pair = [folder / "forward.json", folder / "backward.json"]
+            self.assertEqual(sapwood("check-plan", corpus("mlp"), *pair)[0], 0)
+            self.assertEqual(sapwood("check-plan", corpus("mlp"), "--plan", folder / "pinned")[0], 0)
+            graph = json.loads(pair[1].read_text())
+            outputs = graph["nodes"][-1]["args"][0]
+            outputs[0], outputs[2] = outputs[2], outputs[0]
+            pair[1].write_text(json.dumps(graph))
+            status, out, _ = sapwood("check-plan", corpus("mlp"), *pair)
+            self.assertEqual(status, 1)
+            self.assertIn("outputs-equal", out)
+            self.assertEqual(sapwood("check-plan", corpus("mlp"))[0], 2)
+
+    def test_a_value_is_explained(self):
+        status, out, _ = sapwood("explain", corpus("mlp"))
+        self.assertEqual(status, 0)
+        self.assertIn("price", out)
+        name = out.split()[0]
+        self.assertIn("would be saved instead of", sapwood("explain", corpus("mlp"), name)[1])
+        self.assertTrue(json.loads(sapwood("explain", corpus("mlp"), "--json")[1]))
+        self.assertEqual(sapwood("explain", corpus("mlp"), "nobody")[0], 1)
+
+    def test_the_curve_of_budgets(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = pathlib.Path(folder) / "curve.svg"
+            status, out, _ = sapwood("pareto", corpus("chargpt"), "--json", "--svg", picture)
+            self.assertEqual(status, 0)
+            points = json.loads(out)
+            budgets = [point["budget"] for point in points]
+            self.assertEqual(budgets, sorted(set(budgets)))
+            self.assertEqual((budgets[0], budgets[-1]), (0, 1))
+            self.assertTrue(picture.read_text().startswith("<svg"))
+
+    def test_a_conflict_is_named_and_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, _, err = sapwood("partition", "-", "-o", folder, text=CONFLICT)
+            self.assertEqual(status, 1)
+            self.assertIn("'sorted' cannot recompute", err)
+            self.assertIn("source -> sorted_in -> sorted_out -> second_in -> sink", err)
+            self.assertIn("sorted", (pathlib.Path(folder) / "conflict.svg").read_text())
+
+    def test_statistics_trace_and_log(self):
+        stats = json.loads(sapwood("stats", corpus("mlp"), "--json")[1])
+        self.assertEqual(stats["nodes"], 48)
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "trace"
+            self.assertEqual(sapwood("partition", corpus("gpt2"), "--budget", "0.3", "--trace", trace)[0], 0)
+            self.assertEqual(json.loads(trace.read_text())["Memory Budget"], 0.3)
+        done = subprocess.run([PROGRAM, "partition", str(corpus("mlp"))], env={**os.environ, "SAPWOOD_LOG": "partition=debug"},
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"cut 1 \(.*\): value \d+, saves")
+
+    def test_drawing(self):
+        self.assertIn("digraph", sapwood("draw", corpus("mlp"))[1])
 
 
 class Run(unittest.TestCase):

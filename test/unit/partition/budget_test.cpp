@@ -215,6 +215,30 @@ TEST(BudgetInBytes, IsKept) {
   }
 }
 
+TEST(BudgetOfThePeak, ASmallerLimitNeverHasAHigherPeakAndRepeatsNoLess) {
+  // A residual chain: dropping one value means running everything before it again.
+  Tape tape;
+  NodeId x = tape.input(kUnit, kUnit);
+  for (int i = 0; i < 8; ++i) x = tape.add(x, tape.cos(tape.mm(x, tape.input(kUnit, kUnit))));
+  const Graph joint = tape.joint({tape.sum(x)});
+  int64_t last_peak = 0;
+  double last_flops = std::numeric_limits<double>::infinity();
+  for (int64_t units = 2; units <= 40; ++units) {
+    PartitionOptions options;
+    options.activation_memory_peak_bytes = units << 20;
+    Graph copy = joint;
+    const Plan plan = partition(copy, options);
+    EXPECT_EQ(plan.budget_met, plan.peak_bytes <= units << 20);
+    EXPECT_GE(plan.peak_bytes, last_peak) << units;
+    double flops = 0;
+    for (const RecomputedValue& value : plan.recomputed)
+      flops += static_cast<double>(ops::count_flops(copy, copy[value.node]).value_or(0));
+    EXPECT_LE(flops, last_flops) << units;
+    last_peak = plan.peak_bytes;
+    last_flops = flops;
+  }
+}
+
 TEST(BudgetOptions, WrongOnesSayWhatToChange) {
   const auto message = [](auto&& change) -> std::string {
     Graph joint = cos_then_product();
