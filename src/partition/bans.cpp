@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "partition/snapshot.h"
+
 namespace sapwood::partition {
 namespace {
 
@@ -104,7 +106,7 @@ std::string Bans::text(NodeId id) const {
 bool must_run_once(const JointView& view, NodeId id) {
   if (!view.is_call(id)) return false;
   const bool assertion = view.info(id).op_class == ops::OpClass::kAssertion;
-  if (view.node(id).target == "higher_order.with_effects") return true;
+  if (view.node(id).target == "higher_order.with_effects" || is_snapshot(view.node(id))) return true;
   return view.draws(id) || view.is_collective(id) || (view.is_impure(id) && !assertion);
 }
 

@@ -11,10 +11,7 @@ MinCutSolution solve_min_cut(const JointView& view, const Classification& classe
   solution.bans = ban_recomputation(view, classes, options, released);
   solution.weights = weigh(view, classes, options);
   if (inputs_free)
-    for (const graph::NodeId id : classes.inputs) {
-      Weight& weight = solution.weights[static_cast<size_t>(id)];
-      if (!weight.infinite) weight = {};
-    }
+    for (const graph::NodeId id : classes.inputs) solution.weights[static_cast<size_t>(id)] = {};
   FlowNetwork network(view, classes, solution.bans, solution.weights);
   FlowNetwork::Cut cut = network.solve();
   solution.value = cut.value;

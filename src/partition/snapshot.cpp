@@ -116,13 +116,4 @@ void drop_snapshots(Graph& joint, const std::vector<NodeId>& saved) {
   }
 }
 
-std::vector<uint8_t> overwritten_values(const JointView& view) {
-  const std::set<int32_t> storages = overwritten_storages(view);
-  std::vector<uint8_t> overwritten(view.role.size(), 0);
-  if (storages.empty()) return overwritten;
-  for (const NodeId id : view.order)
-    overwritten[static_cast<size_t>(id)] = storages.contains(view.storage(id)) && !view.info(id).is_mutable;
-  return overwritten;
-}
-
 }  // namespace sapwood::partition

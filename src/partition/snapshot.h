@@ -20,7 +20,4 @@ bool take_snapshots(graph::Graph& joint);
 /// Takes back the copies that `saved` doesn't have, unless a write comes between such a copy and what reads it.
 void drop_snapshots(graph::Graph& joint, const std::vector<graph::NodeId>& saved);
 
-/// By NodeId: in memory that the forward of the graph overwrites, and not the result of the write.
-std::vector<uint8_t> overwritten_values(const JointView& view);
-
 }  // namespace sapwood::partition

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "partition/snapshot.h"
-
 namespace sapwood::partition {
 namespace {
 
@@ -38,12 +36,10 @@ bool lives_anyway(const JointView& view, NodeId id, const PartitionOptions& opti
   return view.whole_step && std::ranges::find(view.forward_outputs, id) != view.forward_outputs.end();
 }
 
-Weight weigh_node(const JointView& view, const Classification& classes, const PartitionOptions& options, NodeId id,
-                  bool overwritten) {
+Weight weigh_node(const JointView& view, const Classification& classes, const PartitionOptions& options, NodeId id) {
   if (view.is_symbol(id)) return {symbol_weight(view, id), false, {}};
   if (view.is_opaque(id)) return {};
   if (!view.is_tensor(id)) return {0, true, "non-tensor output"};
-  if (overwritten) return {0, true, "the forward overwrites it"};
   if (lives_anyway(view, id, options)) return {};
   if (options.recompute_views && view.is_view(id)) return {0, true, "view op (recompute_views=True)"};
   return {tensor_weight(view, classes, id), false, {}};
@@ -53,13 +49,9 @@ Weight weigh_node(const JointView& view, const Classification& classes, const Pa
 
 std::vector<Weight> weigh(const JointView& view, const Classification& classes, const PartitionOptions& options) {
   std::vector<Weight> weights(view.role.size());
-  const bool repaired = options.compatibility == Compatibility::kRepaired && !view.whole_step;
-  const std::vector<uint8_t> overwritten =
-      repaired ? overwritten_values(view) : std::vector<uint8_t>(view.role.size(), 0);
   for (const NodeId id : view.order) {
     if (view.role_of(id) == Role::kOutput || classes.in_closure(id)) continue;
-    const auto at = static_cast<size_t>(id);
-    weights[at] = weigh_node(view, classes, options, id, overwritten[at] != 0);
+    weights[static_cast<size_t>(id)] = weigh_node(view, classes, options, id);
   }
   return weights;
 }
