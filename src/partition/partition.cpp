@@ -95,6 +95,7 @@ Plan default_plan(const Graph& joint, const PartitionOptions& options) {
   JointView view = view_joint(joint, false);
   apply_tag_rules(view, true);
   const Classification classes = classify(view);
+  if (options.compatibility == Compatibility::kRepaired) check_marks(view, classes);
   SavedSets chosen = choose_default(view);
   std::string agreement = agree(joint, options, chosen.tensors);
   Plan plan = make_plan({view, classes, nullptr}, chosen, options, Method::kDefault);
@@ -106,6 +107,7 @@ Plan min_cut_plan(Graph& joint, const PartitionOptions& options, Decision& decis
   JointView view = view_joint(joint, options.cse);
   apply_tag_rules(view, false);
   const Classification classes = classify(view);
+  if (options.compatibility == Compatibility::kRepaired) check_marks(view, classes);
   if (!classes.has_backward) return default_plan(joint, options);
   if (options.recompute_only_free)
     return make_plan({view, classes, nullptr}, split_by_kind(view, choose_all_but_free(view, classes)), options,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+
 namespace sapwood::partition {
 namespace {
 
@@ -78,6 +80,22 @@ bool has_recompute_marks(const graph::Graph& joint) {
     if (policy == CheckpointPolicy::kMustRecompute || policy == CheckpointPolicy::kPreferRecompute) return true;
   }
   return false;
+}
+
+void check_marks(const JointView& view, const Classification& classes) {
+  for (const NodeId id : view.order) {
+    const graph::Node& node = view.node(id);
+    if (view.is_input(id) && view.must_recompute(id)) {
+      throw_user("partition", "input '" + node.name +
+                                  "' is marked for recomputation, but there is nothing to compute an input from; take "
+                                  "the mark off");
+    }
+    if (node.meta.partitioner_tag == PartitionerTag::kMustBeInForward && classes.in_closure(id)) {
+      throw_user("partition", "'" + node.name + "' (" + node.target +
+                                  ") is tagged must_be_in_forward, but depends on an incoming gradient, which only the "
+                                  "backward has; change the tag or what it reads");
+    }
+  }
 }
 
 bool is_functional(const JointView& view) {

@@ -1,11 +1,16 @@
 #pragma once
 
+#include "partition/classify.h"
 #include "partition/joint_view.h"
 
 namespace sapwood::partition {
 
 /// Some node is marked for recomputation by the user's checkpointing, before any rule changes that.
 bool has_recompute_marks(const graph::Graph& joint);
+
+/// Errors: user error for marks that can't hold: an input that is to be recomputed, a node that must run in the forward
+/// but depends on an incoming gradient.
+void check_marks(const JointView& view, const Classification& classes);
 
 /// Only the last writes into inputs break the rule that every value is computed once. Checkpointing needs such a graph.
 bool is_functional(const JointView& view);

@@ -12,7 +12,7 @@ struct WhatIf {
   bool possible = false;
   int64_t saved_bytes_now = 0;  ///< that aren't inputs
   int64_t saved_bytes_without = 0;
-  std::string text;  ///< in a sentence: what is saved and recomputed instead
+  std::string text = {};  ///< in a sentence: what is saved and recomputed instead
 };
 
 /// Solves the minimum cut of `options` again with the value never saved and free to be recomputed. `joint` and `plan`

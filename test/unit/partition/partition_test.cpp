@@ -190,5 +190,32 @@ TEST(Partition, RecomputeOnlyFreeKeepsWhatCostsAPass) {
   EXPECT_TRUE(plan.recomputed.empty());
 }
 
+TEST(Partition, MarksThatCannotHoldAreNamed) {
+  const auto message = [](auto&& change) -> std::string {
+    test::StepBuilder b;
+    Graph& g = b.step.graph;
+    const NodeId x = g.placeholder("primals_1", graph::Value(b.tensor({4})));
+    const NodeId tangent = g.placeholder("tangents_1", graph::Value(b.tensor({4})));
+    const NodeId sin = g.call("aten.sin.default", {arg(x)}, graph::Value(b.tensor({4})));
+    const NodeId grad = g.call("aten.mul.Tensor", {arg(tangent), arg(sin)}, graph::Value(b.tensor({4})), "grad");
+    g.output({sin, grad});
+    g.num_forward_outputs = 1;
+    change(g);
+    try {
+      partition(g, {});
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::kUser ? error.message() : "another kind of error";
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](Graph& g) { g.meta(g.find("primals_1")).recompute = CheckpointPolicy::kMustRecompute; }),
+            "input 'primals_1' is marked for recomputation, but there is nothing to compute an input from; take the "
+            "mark off");
+  EXPECT_NE(message([](Graph& g) {
+              g.meta(g.find("grad")).partitioner_tag = graph::PartitionerTag::kMustBeInForward;
+            }).find("'grad' (aten.mul.Tensor) is tagged must_be_in_forward, but depends on an incoming gradient"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sapwood::partition
