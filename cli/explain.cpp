@@ -7,6 +7,7 @@
 #include "cli/diagram.h"
 #include "cli/files.h"
 #include "cli/partition_options.h"
+#include "partition/budget.h"
 #include "partition/partition.h"
 #include "partition/what_if.h"
 
@@ -84,13 +85,14 @@ Json as_json(const graph::Graph& joint, const partition::WhatIf& what_if) {
 void explain(const Options& options) {
   graph::Graph joint = load_sound_graph(options.input);
   const partition::PartitionOptions ready = ready_options(options.partition);
-  const partition::Plan plan = partition::partition(joint, ready);
+  partition::Decision decision;
+  const partition::Plan plan = partition::partition(joint, ready, &decision);
   std::string out;
   Json list = Json::array();
   for (const graph::NodeId id : asked_values(joint, plan, options)) {
     const bool alone = !options.values.empty();
     const partition::WhatIf what_if =
-        alone || options.json ? partition::without_saving(joint, plan, ready, id) : partition::WhatIf{id};
+        alone || options.json ? partition::without_saving(joint, plan, ready, decision, id) : partition::WhatIf{id};
     if (options.json)
       list.push_back(as_json(joint, what_if));
     else

@@ -17,8 +17,8 @@ using graph::NodeId;
 constexpr double kGiga = 1e9;
 /// Fractions of bytes are compared with this much slack.
 constexpr double kRounding = 1e-9;
-/// How often a plan that saves too much is tried again with less.
-constexpr int kAttempts = 12;
+/// How often the limit is halved where a plan saves too much.
+constexpr int kAttempts = 8;
 
 PartitionOptions without_heuristics(PartitionOptions rules) {
   rules.ban_recompute_used_far_apart = false;
@@ -186,16 +186,28 @@ void BudgetChooser::cut_without_losers(Decision& decision) const {
   adopt(solve_min_cut(view_, classes_, aggressive_.rules, released), aggressive_.rules, released, decision);
 }
 
-/// The knapsack weighs candidates alone. Where what else gets saved breaks the budget, it is asked again for less.
+/// The knapsack weighs candidates alone. Where what else gets saved breaks the budget, the largest limit is looked for
+/// that keeps it.
 void BudgetChooser::stay_within(Decision& decision) const {
-  double limit = decision.knapsack->problem.max_memory;
+  const auto keeps = [&](const Decision& one) { return ratio(one.saved, one) <= one.budget + kRounding; };
+  if (keeps(decision)) return;
+  Decision best = decision;
+  best.knapsack->problem.max_memory = 0;
+  cut_without_losers(best);
+  double low = 0;
+  double high = decision.knapsack->problem.max_memory;
   for (int i = 0; i < kAttempts; ++i) {
-    const double over = ratio(decision.saved, decision) - decision.budget;
-    if (over <= kRounding || limit <= 0) return;
-    limit = i + 1 == kAttempts ? 0 : std::max(0.0, limit - over);
-    decision.knapsack->problem.max_memory = limit;
+    const double middle = (low + high) / 2;
+    decision.knapsack->problem.max_memory = middle;
     cut_without_losers(decision);
+    if (!keeps(decision)) {
+      high = middle;
+      continue;
+    }
+    low = middle;
+    best = decision;
   }
+  decision = std::move(best);
 }
 
 }  // namespace sapwood::partition

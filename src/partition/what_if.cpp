@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "partition/budget.h"
 #include "partition/extract.h"
 #include "partition/flow_network.h"
 #include "partition/min_cut.h"
@@ -29,6 +30,19 @@ std::vector<NodeId> not_in(const std::vector<NodeId>& values, const std::vector<
   return left;
 }
 
+/// The options with the rules of the decision's last cut.
+PartitionOptions last_rules(PartitionOptions options, const Decision& decision) {
+  if (decision.solves.empty()) return options;
+  const SolveRecord& last = decision.solves.back();
+  options.aggressive_recomputation = false;  // is in the rules
+  options.ban_recompute_used_far_apart = last.ban_used_far_apart;
+  options.ban_recompute_long_fusible_chains = last.ban_long_fusible_chains;
+  options.ban_recompute_materialized_backward = last.ban_materialized_backward;
+  options.ban_recompute_not_in_allowlist = last.ban_not_in_allowlist;
+  options.ban_recompute_reductions = last.ban_reductions;
+  return options;
+}
+
 int64_t bytes_of(const JointView& view, const std::vector<NodeId>& values) {
   int64_t sum = 0;
   for (const NodeId id : values)
@@ -38,7 +52,8 @@ int64_t bytes_of(const JointView& view, const std::vector<NodeId>& values) {
 
 }  // namespace
 
-WhatIf without_saving(const graph::Graph& joint, const Plan& plan, const PartitionOptions& options, NodeId id) {
+WhatIf without_saving(const graph::Graph& joint, const Plan& plan, const PartitionOptions& options,
+                      const Decision& decision, NodeId id) {
   JointView view = view_joint(joint, true);
   apply_tag_rules(view, false);
   const Classification classes = classify(view);
@@ -51,8 +66,10 @@ WhatIf without_saving(const graph::Graph& joint, const Plan& plan, const Partiti
     return result;
   }
   Released released(view.role.size(), 0);
+  if (!decision.solves.empty())
+    for (const NodeId other : decision.solves.back().released) released[static_cast<size_t>(other)] = 1;
   released[static_cast<size_t>(id)] = 1;
-  MinCutSolution solution = solve_min_cut(view, classes, options, released);
+  MinCutSolution solution = solve_min_cut(view, classes, last_rules(options, decision), released);
   solution.weights[static_cast<size_t>(id)] = {0, true, "not to be saved"};
   try {
     const FlowNetwork::Cut cut = FlowNetwork(view, classes, solution.bans, solution.weights).solve();
