@@ -94,7 +94,8 @@ void check_placeholders(VerifyContext& context) {
     if (node.kind == NodeKind::kPlaceholder) {
       // PyTorch adds the gradient of an effect token behind everything else.
       const bool is_late_token = node.name.find("tangents_token") != std::string::npos;
-      if (others && !is_late_token) context.report("placeholders-first", id, "comes after a node that is not a placeholder");
+      if (others && !is_late_token)
+        context.report("placeholders-first", id, "comes after a node that is not a placeholder");
       if (!node.args.empty() || !node.kwargs.empty())
         context.report("placeholder-arguments", id, "a placeholder takes no arguments");
     } else {

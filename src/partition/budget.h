@@ -91,9 +91,9 @@ class BudgetChooser {
   KnapsackRecord candidates_;
 };
 
-/// The decision under the options' budget. With `activation_memory_peak_bytes` it is, of the decisions for the budgets 0,
-/// 0.05, ... 1, the one that repeats least among those whose simulated peak keeps the limit, or else the one with the lowest
-/// peak. So a smaller limit never gives a higher peak. Errors: as BudgetChooser.
+/// The decision under the options' budget. With `activation_memory_peak_bytes` it is, of the decisions for the budgets
+/// 0, 0.05, ... 1, the one that repeats least among those whose simulated peak keeps the limit, or else the one with
+/// the lowest peak. So a smaller limit never gives a higher peak. Errors: as BudgetChooser.
 Decision choose_saved_values(const JointView& view, const Classification& classes, const PartitionOptions& options);
 
 /// The budget that holds for a graph: the option, or what its nodes are annotated with.

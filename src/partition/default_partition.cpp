@@ -151,8 +151,7 @@ class FreeRecomputation {
     const bool part_of_view = view_.is_getitem(id) && is_free_to_recompute(view_, view_.inputs_of(id).front());
     const bool recompute = !view_.must_save(id) && (part_of_view || is_free_to_recompute(view_, id));
     // What was recorded in the backward stays there, also if it depends on no tangent.
-    const bool stays =
-        own_[static_cast<size_t>(id)] || (!classes_.is_forward(id) && view_.is_backward_tagged(id));
+    const bool stays = own_[static_cast<size_t>(id)] || (!classes_.is_forward(id) && view_.is_backward_tagged(id));
     if (!recompute && !stays && !view_.must_recompute(id)) return saved_.push_back(id);
     for (const NodeId read : view_.inputs_of(id)) need(read);
   }

@@ -8,12 +8,14 @@ namespace sapwood::partition {
 inline constexpr std::string_view kSnapshotSuffix = "_snapshot";
 bool is_snapshot(const graph::Node& node);
 
-/// Copies of inputs that the forward overwrites, so that the backward can have what they were. What reads such an input (or
-/// a view of it) before the write reads `<name>_snapshot`, a clone directly behind it, which is marked to be saved and
-/// never recomputed.
+/// Copies of inputs that the forward overwrites, so that the backward can have what they were. What reads such an input
+/// (or a view of it) before the write reads `<name>_snapshot`, a clone directly behind it, which is marked to be saved
+/// and never recomputed.
 ///
-/// Runs before: common subexpressions and everything that decides. Because: the writes of a joint graph come last, but in
-///              its forward they run before the backward, which would read the new values. PyTorch saves the input itself.
+/// Runs before: common subexpressions and everything that decides. Because: the writes of a joint graph come last, but
+/// in
+///              its forward they run before the backward, which would read the new values. PyTorch saves the input
+///              itself.
 /// Returns:     whether the graph changed.
 bool take_snapshots(graph::Graph& joint);
 

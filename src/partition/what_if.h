@@ -15,8 +15,8 @@ struct WhatIf {
   std::string text = {};  ///< in a sentence: what is saved and recomputed instead
 };
 
-/// Solves the last minimum cut of a decision again with the value never saved and free to be recomputed. `joint`, `plan`
-/// and `decision` are as `partition` left them.
+/// Solves the last minimum cut of a decision again with the value never saved and free to be recomputed. `joint`,
+/// `plan` and `decision` are as `partition` left them.
 WhatIf without_saving(const graph::Graph& joint, const Plan& plan, const PartitionOptions& options,
                       const Decision& decision, graph::NodeId id);
 

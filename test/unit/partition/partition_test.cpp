@@ -139,7 +139,9 @@ TEST(Partition, ContradictingMarksAreExplained) {
     FAIL() << "the cut is infinite";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
-    EXPECT_NE(error.message().find("'sorted' cannot recompute: not in recomputable allowlist, cannot be saved: non-tensor output"), std::string::npos)
+    EXPECT_NE(error.message().find(
+                  "'sorted' cannot recompute: not in recomputable allowlist, cannot be saved: non-tensor output"),
+              std::string::npos)
         << error.message();
     EXPECT_NE(error.message().find("'second' reads 'sorted', is marked for recomputation"), std::string::npos)
         << error.message();
