@@ -8,6 +8,7 @@
 import contextlib
 import gc
 import importlib.util
+import logging
 import os
 import pathlib
 import sys
@@ -57,6 +58,7 @@ class Worker:
 
 def main():
     warnings.simplefilter("ignore")
+    logging.disable(logging.ERROR)
     answers = os.fdopen(os.dup(1), "w")
     worker = Worker()
     for line in sys.stdin:

@@ -14,7 +14,6 @@ from torch import _guards
 import torch._inductor.inductor_prims  # operators that graphs contain are registered when these are imported
 import torch._higher_order_ops
 import torch.distributed._functional_collectives
-from torch.fx.passes.shape_prop import _extract_tensor_metadata as tensor_metadata
 from torch.utils.checkpoint import CheckpointPolicy
 
 if __package__ in (None, ""):
@@ -98,8 +97,7 @@ class GraphReader:
             meta["unbacked_bindings"] = {self.values.symbols[name]: () for name in facts["unbacked_bindings"]
                                          if name in self.values.symbols}
         if facts.get("tensor_meta"):
-            val = meta.get("val")
-            meta["tensor_meta"] = tensor_metadata(val) if isinstance(val, torch.Tensor) else True
+            meta["tensor_meta"] = True  # the partitioner asks only whether there is one
 
 
 class LoadedGraph(JointGraph):
@@ -107,7 +105,7 @@ class LoadedGraph(JointGraph):
     graph's mode, and random operators that nothing reads for dead."""
 
     def __init__(self, facts):
-        values = ValueReader(facts["symbols"])
+        values = ValueReader(facts["symbols"], facts["ops"])
         self.mode = values.mode
         super().__init__(GraphReader(facts["ops"], values).module(facts), [], facts["num_fwd_outputs"],
                          facts["static_lifetime_input_indices"])

@@ -6,6 +6,7 @@ Needs torch, networkx and scipy; the binaries come from: cmake --build BUILD --t
 
 import argparse
 import json
+import logging
 import pathlib
 import subprocess
 import sys
@@ -119,6 +120,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path.cwd(), help="folder for the small graphs")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    logging.disable(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         return run(arguments, pathlib.Path(folder))
 

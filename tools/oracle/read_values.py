@@ -7,7 +7,7 @@ import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental._backward_state import BackwardState
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, ValueRangesSLoc
 from torch.utils._sympy import functions as sympy_functions
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.value_ranges import ValueRanges
@@ -47,7 +47,8 @@ def call(function, *arguments):
 class ValueReader:
     """Makes values; tensors whose storages have equal numbers share one."""
 
-    def __init__(self, symbols):
+    def __init__(self, symbols, ops):
+        self.ops = ops
         self.shape_env = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
         self.sizes = SizeReader()
@@ -65,6 +66,7 @@ class ValueReader:
             env.var_to_range[symbol] = ValueRanges(-sympy.oo, sympy.oo)
         else:
             env.var_to_range[symbol] = ValueRanges(-int_oo if lower is None else lower, int_oo if upper is None else upper)
+        env.var_to_range_sloc[symbol] = ValueRangesSLoc(env._get_sloc(), env._get_sloc())
         if not facts["unbacked"]:
             if facts["hint"] is not None:
                 env.backed_var_to_val[symbol] = sympy.Integer(facts["hint"])
@@ -155,7 +157,7 @@ class ValueReader:
         if kind == "sym":
             return self.symint(found, arg["hint"])
         if kind == "operator":
-            return find_target(found)
+            return find_target(found, self.ops)
         raise Unreadable(f"an argument is an opaque {found}, which can't be made again")
 
     def attribute(self, facts):
@@ -167,17 +169,17 @@ class ValueReader:
         return torch.tensor([self.argument(v, {}) for v in facts["values"]], dtype=dtype).reshape(shape)
 
 
-def find_target(name, ops=None):
+def find_target(name, ops):
     """The callable with this name; an operator nobody registered is declared from its schema, without an implementation."""
     if name.startswith("higher_order."):
         return getattr(torch.ops.higher_order, name.removeprefix("higher_order."))
     namespace, _, rest = name.partition(".")
-    if name in (ops or {}) or rest.count("."):
+    if name in ops or rest.count("."):
         packet, _, overload = rest.partition(".")
         try:
             return getattr(getattr(getattr(torch.ops, namespace), packet), overload)
         except AttributeError:
-            if name not in (ops or {}):
+            if name not in ops:
                 raise
         declare(namespace, ops[name])
         return getattr(getattr(getattr(torch.ops, namespace), packet), overload)
