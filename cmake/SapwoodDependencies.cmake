@@ -33,6 +33,6 @@ find_library(DW_LIBRARY dw REQUIRED)  # elfutils: source lines of captured calls
 if(SAPWOOD_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()
-if(SAPWOOD_BUILD_BENCH)
+if(SAPWOOD_WITH_TORCH AND SAPWOOD_BUILD_BENCH)
   find_package(benchmark REQUIRED)
 endif()

@@ -129,3 +129,14 @@ function(sapwood_add_parity)
   target_include_directories(sapwood_parity PRIVATE ${PROJECT_SOURCE_DIR}/tools)
   target_link_libraries(sapwood_parity PRIVATE sapwood_core CLI11::CLI11)
 endfunction()
+
+# Random joint graphs for the same comparison; they come from the generator of the tests.
+function(sapwood_add_random_graphs)
+  sapwood_glob(files tools/oracle/random_graphs test/random)
+  add_executable(sapwood_random_graphs EXCLUDE_FROM_ALL ${files})
+  sapwood_compile_options(sapwood_random_graphs)
+  set_target_properties(sapwood_random_graphs PROPERTIES OUTPUT_NAME random_joint_graphs
+                                                         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  target_include_directories(sapwood_random_graphs PRIVATE ${PROJECT_SOURCE_DIR}/test)
+  target_link_libraries(sapwood_random_graphs PRIVATE sapwood_core CLI11::CLI11)
+endfunction()

@@ -15,6 +15,7 @@ constexpr size_t kLinearScanLimit = 16;  // below this, scanning a list beats ha
 /// Collects ids once each, in order of first mention.
 class DistinctIds {
  public:
+  DistinctIds() { ids_.reserve(4); }
   void add(NodeId id) {
     if (seen(id)) return;
     ids_.push_back(id);
@@ -64,8 +65,8 @@ void replace_in(ArgumentList& items, NodeId from, NodeId to) {
 }
 
 /// An argument that isn't a live node of the graph is a defect of whoever made it.
-void check_inputs(const Graph& graph, const Node& node) {
-  for (const NodeId input : distinct_inputs(node))
+void check_inputs(const Graph& graph, const Node& node, const std::vector<NodeId>& inputs) {
+  for (const NodeId input : inputs)
     if (input < 0 || static_cast<size_t>(input) >= graph.id_bound() || graph[input].erased)
       throw_internal(kStage, "node '" + node.name + "' (" + node.target + ") reads node " + std::to_string(input) +
                                  ", which is not in graph '" + graph.name + "'");
@@ -194,22 +195,27 @@ NodeId Graph::output(const std::vector<NodeId>& values) {
   return add(std::move(n));
 }
 
+void Graph::reserve(size_t nodes) {
+  nodes_.reserve(nodes);
+  by_name_.reserve(nodes);
+}
+
 NodeId Graph::add(Node node) {
   const auto id = static_cast<NodeId>(nodes_.size());
-  if (by_name_.contains(node.name))
+  const std::vector<NodeId> inputs = distinct_inputs(node);
+  check_inputs(*this, node, inputs);
+  if (!by_name_.try_emplace(node.name, id).second)
     throw_internal(kStage,
                    "the name '" + node.name + "' is taken in graph '" + name + "'; ask unique_name for another");
-  check_inputs(*this, node);
   node.id = id;
   node.users.clear();
   node.erased = false;
   const NameParts parts = split_name(node.name);
   int64_t& suffix = next_suffix_[std::string(parts.base)];
   suffix = std::max(suffix, parts.suffix.value_or(0));
-  by_name_.emplace(node.name, id);
   nodes_.push_back(std::move(node));
   link(id);
-  add_uses(id);
+  add_uses(id, inputs);
   return id;
 }
 
@@ -231,15 +237,17 @@ std::string Graph::unique_name(std::string_view wanted) const {
 void Graph::set_args(NodeId id, ArgumentList args) {
   drop_uses(id);
   node(id).args = std::move(args);
-  check_inputs(*this, (*this)[id]);
-  add_uses(id);
+  const std::vector<NodeId> inputs = distinct_inputs((*this)[id]);
+  check_inputs(*this, (*this)[id], inputs);
+  add_uses(id, inputs);
 }
 
 void Graph::set_kwargs(NodeId id, std::vector<std::pair<std::string, Argument>> kwargs) {
   drop_uses(id);
   node(id).kwargs = std::move(kwargs);
-  check_inputs(*this, (*this)[id]);
-  add_uses(id);
+  const std::vector<NodeId> inputs = distinct_inputs((*this)[id]);
+  check_inputs(*this, (*this)[id], inputs);
+  add_uses(id, inputs);
 }
 
 void Graph::rename(NodeId id, std::string_view new_name) {
@@ -333,8 +341,8 @@ void Graph::unlink(NodeId id) {
   --live_;
 }
 
-void Graph::add_uses(NodeId user) {
-  for (const NodeId input : distinct_inputs((*this)[user])) node(input).users.push_back(user);
+void Graph::add_uses(NodeId user, const std::vector<NodeId>& inputs) {
+  for (const NodeId input : inputs) node(input).users.push_back(user);
 }
 
 void Graph::drop_uses(NodeId user) {

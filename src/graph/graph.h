@@ -70,6 +70,8 @@ class Graph {
   /// Adds `node` as it is (id, links and users are set here). Errors: a name that is taken or an unknown argument is an
   /// internal error.
   NodeId add(Node node);
+  /// Makes room for this many nodes in all; changes nothing else.
+  void reserve(size_t nodes);
   /// New nodes go before `id`; kNoNode: to the end.
   void set_insertion_point(NodeId id) { insertion_point_ = id; }
   NodeId insertion_point() const { return insertion_point_; }
@@ -99,7 +101,7 @@ class Graph {
   Node& node(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
   void link(NodeId id);
   void unlink(NodeId id);
-  void add_uses(NodeId user);
+  void add_uses(NodeId user, const std::vector<NodeId>& inputs);
   void drop_uses(NodeId user);
   void redirect(NodeId from, NodeId to, const std::vector<NodeId>& users);
 

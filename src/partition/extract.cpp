@@ -82,6 +82,7 @@ class PartBuilder {
   Graph build(const std::string& name, bool is_backward) {
     Graph part;
     part.name = name;
+    part.reserve(selection_.inputs.size() + selection_.nodes.size() + 1);
     copy_context(view_, selection_, part);
     for (const NodeId id : selection_.inputs) add_input(part, id, is_backward);
     for (const NodeId id : selection_.nodes)

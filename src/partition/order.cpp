@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <list>
-#include <unordered_map>
 
 #include "partition/extract.h"
 
@@ -47,6 +45,54 @@ class OnDemandOrder {
   std::vector<uint8_t> done_;
 };
 
+/// A list of nodes in which any node can be moved in constant time.
+class Chain {
+ public:
+  Chain(size_t bound, const std::vector<NodeId>& nodes) : links_(bound + 1), head_(bound) {
+    size_t last = head_;
+    for (const NodeId id : nodes) {
+      const auto at = static_cast<size_t>(id);
+      connect(last, at);
+      links_[at].here = true;
+      last = at;
+    }
+    connect(last, head_);
+  }
+
+  /// To the place behind `anchor`; to the front if that isn't in the list.
+  void move_behind(NodeId id, NodeId anchor) {
+    const auto at = static_cast<size_t>(id);
+    const auto wanted = static_cast<size_t>(anchor);
+    const size_t before = links_[wanted].here ? wanted : head_;
+    if (before == at || links_[before].next == at) return;
+    connect(links_[at].previous, links_[at].next);
+    const size_t behind = links_[before].next;
+    connect(before, at);
+    connect(at, behind);
+  }
+
+  std::vector<NodeId> nodes() const {
+    std::vector<NodeId> list;
+    for (size_t at = links_[head_].next; at != head_; at = links_[at].next) list.push_back(static_cast<NodeId>(at));
+    return list;
+  }
+
+ private:
+  struct Link {
+    size_t previous = 0;
+    size_t next = 0;
+    bool here = false;
+  };
+
+  void connect(size_t first, size_t second) {
+    links_[first].next = second;
+    links_[second].previous = first;
+  }
+
+  std::vector<Link> links_;
+  size_t head_;  ///< stands before the first and behind the last
+};
+
 }  // namespace
 
 void order_like_autograd(const JointView& view, Selection& backward) {
@@ -75,20 +121,11 @@ void order_like_autograd(const JointView& view, Selection& backward) {
 }
 
 void raise_getitems(const JointView& view, Selection& selection) {
-  std::list<NodeId> nodes(selection.nodes.begin(), selection.nodes.end());
-  std::unordered_map<NodeId, std::list<NodeId>::iterator> where;
-  std::vector<NodeId> getitems;
-  for (auto it = nodes.begin(); it != nodes.end(); ++it) {
-    where.emplace(*it, it);
-    if (view.is_getitem(*it)) getitems.push_back(*it);
-  }
-  for (auto it = getitems.rbegin(); it != getitems.rend(); ++it) {
-    const auto parent = where.find(view.inputs_of(*it).front());
-    // An item of a value that is handed in comes first of all.
-    const auto target = parent == where.end() ? nodes.begin() : std::next(parent->second);
-    nodes.splice(target, nodes, where.at(*it));
-  }
-  selection.nodes.assign(nodes.begin(), nodes.end());
+  if (std::ranges::none_of(selection.nodes, [&](NodeId id) { return view.is_getitem(id); })) return;
+  Chain chain(view.role.size(), selection.nodes);
+  for (auto it = selection.nodes.rbegin(); it != selection.nodes.rend(); ++it)
+    if (view.is_getitem(*it)) chain.move_behind(*it, view.inputs_of(*it).front());
+  selection.nodes = chain.nodes();
 }
 
 void drop_dead_collectives(const JointView& view, Selection& selection) {
