@@ -1,11 +1,14 @@
 #include "pair_run.h"
 
-#include <ATen/Functions.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Functions.h>
+#include <gtest/gtest.h>
 
 #include <cstring>
 #include <map>
 #include <stdexcept>
+
+#include "check/check.h"
 
 namespace sapwood::interp {
 namespace {
@@ -89,6 +92,11 @@ StepRun run_pair(const Graph& joint, const partition::ForwardBackward& pair, con
   const Values gradients = run(pair.backward, gather(pair.backward, by_name, seed), options);
   result.outputs.insert(result.outputs.end(), gradients.begin(), gradients.end());
   return result;
+}
+
+void expect_acquitted(const Graph& joint, const partition::ForwardBackward& pair) {
+  for (const check::Finding& finding : check::check_pair(joint, pair.forward, pair.backward))
+    ADD_FAILURE() << check::describe(finding);
 }
 
 bool same_bits(const IValue& a, const IValue& b) {

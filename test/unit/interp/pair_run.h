@@ -28,6 +28,9 @@ StepRun run_joint(const graph::Graph& joint, const Values& inputs, uint64_t seed
 StepRun run_pair(const graph::Graph& joint, const partition::ForwardBackward& pair, const Values& inputs, uint64_t seed,
                  const RunOptions& options = {});
 
+/// Fails the test for everything that the pair is proven to do otherwise than the joint graph.
+void expect_acquitted(const graph::Graph& joint, const partition::ForwardBackward& pair);
+
 /// Whether two values are equal to the bit, and of one type and size. NaNs are equal if their bits are.
 bool same_bits(const c10::IValue& a, const c10::IValue& b);
 

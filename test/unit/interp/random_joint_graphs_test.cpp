@@ -6,7 +6,6 @@
 #include <ATen/Parallel.h>
 #include <torch/library.h>
 
-#include "check/check.h"
 #include "configurations.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
@@ -109,11 +108,6 @@ std::vector<Configuration> random_configurations() {
     all.back().options.activation_memory_budget = budget;
   }
   return all;
-}
-
-void expect_acquitted(const Graph& recorded, const partition::ForwardBackward& pair) {
-  for (const check::Finding& finding : check::check_pair(recorded, pair.forward, pair.backward))
-    ADD_FAILURE() << check::describe(finding);
 }
 
 /// How many random operators the pair replays.

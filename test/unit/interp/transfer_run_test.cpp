@@ -8,7 +8,6 @@
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include "base/error.h"
-#include "check/check.h"
 #include "corpus_models.h"
 #include "pair_run.h"
 #include "partition/offload.h"
@@ -123,7 +122,7 @@ void expect_same_as_plain(const Case& c, const Form& form) {
   options.names = saved_names(c);
   const partition::OffloadReport report = partition::offload_saved(pair, partition::facts_of(pair), options);
   ASSERT_FALSE(report.tensors.empty());
-  EXPECT_TRUE(check::check_pair(c.joint, pair.forward, pair.backward).empty());
+  expect_acquitted(c.joint, pair);
   const StepRun offloaded = run_on(c, pair, device);
   const auto difference = first_difference(c.joint, expected, offloaded);
   EXPECT_FALSE(difference) << *difference << " differs";
