@@ -108,6 +108,7 @@ class Binder {
         return number(arg, type).toDouble();
       case TypeKind::BoolType:
         return number(arg, type).toBool();
+      case TypeKind::AnyType:  // the name of a process group
       case TypeKind::StringType:
         if (const auto* text = arg.as<std::string>()) return *text;
         mismatch(type);

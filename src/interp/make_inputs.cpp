@@ -1,3 +1,4 @@
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Functions.h>
 #include <c10/util/Exception.h>
 
@@ -49,6 +50,19 @@ at::Tensor random_tensor(const graph::Node& node, const SymbolValues& symbols, s
   }
 }
 
+/// Whether the placeholder stands for a generator that a forward or a backward draws from.
+bool is_generator(const graph::Node& node) {
+  const auto* opaque = node.val ? node.val->as<graph::OpaqueValue>() : nullptr;
+  return opaque != nullptr && opaque->repr.starts_with("Generator");
+}
+
+/// Those of a forward and of its backward start equal.
+at::Generator random_generator(const graph::Node& node, uint64_t seed) {
+  const size_t digits = node.name.find_last_not_of("0123456789") + 1;
+  const uint64_t number = digits < node.name.size() ? std::stoull(node.name.substr(digits)) : 0;
+  return at::make_generator<at::CPUGeneratorImpl>(std::mt19937_64(seed ^ number)());
+}
+
 }  // namespace
 
 std::vector<IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed) {
@@ -64,8 +78,10 @@ std::vector<IValue> make_random_inputs(const graph::Graph& graph, uint64_t seed)
     else if (!node.val || node.val->as<graph::SymFloatValue>() != nullptr ||
              node.val->as<graph::ConstValue>() != nullptr)
       inputs.emplace_back(uniform(random));
+    else if (is_generator(node))
+      inputs.emplace_back(random_generator(node, seed));
     else
-      throw_unsupported(kStage, "placeholder '" + node.name + "' is neither a tensor nor a number");
+      throw_unsupported(kStage, "placeholder '" + node.name + "' is neither a tensor nor a number nor a generator");
   }
   return inputs;
 }

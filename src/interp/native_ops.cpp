@@ -7,6 +7,7 @@
 #include <ATen/ops/max_pool2d_with_indices.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -22,6 +23,22 @@ void convert_element_type(Stack& stack) {
   at::Tensor result = torch::jit::peek(stack, 0, 2).toTensor().to(dtype, /*non_blocking=*/false, /*copy=*/true);
   torch::jit::drop(stack, 2);
   stack.emplace_back(std::move(result));
+}
+
+void device_put(Stack& stack) {
+  constexpr size_t kArguments = 3;
+  const c10::Device device = torch::jit::peek(stack, 1, kArguments).toDevice();
+  const bool non_blocking = torch::jit::peek(stack, 2, kArguments).toBool();
+  const at::Tensor from = torch::jit::peek(stack, 0, kArguments).toTensor();
+  at::Tensor result = from.to(from.options().device(device), non_blocking, /*copy=*/true);
+  torch::jit::drop(stack, kArguments);
+  stack.emplace_back(std::move(result));
+}
+
+/// Transfers and streams are run by a `ReferenceDevice`; here they have their schemas only.
+void needs_device(Stack&) {
+  throw_unsupported("interp",
+                    "operators of transfers and streams need a reference device; give one with RunOptions::device");
 }
 
 template <typename T>
@@ -148,6 +165,25 @@ const std::vector<Row>& rows() {
       {"prims._low_memory_max_pool_offsets_to_indices.default", max_pool_offsets_to_indices,
        schema("prims::_low_memory_max_pool_offsets_to_indices(Tensor self, SymInt[] kernel_size, SymInt[] input_size, "
               "SymInt[] stride, SymInt[] padding, SymInt[] dilation) -> Tensor")},
+      {"prims.device_put.default", device_put,
+       schema("prims::device_put(Tensor a, Device device, bool non_blocking=False) -> Tensor")},
+      {"ao.offload.default", needs_device, schema("ao::offload(Tensor tensor) -> Tensor")},
+      {"ao.reload.default", needs_device,
+       schema("ao::reload(Tensor tensor, Device device, SymInt[]? original_size=None, SymInt[]? original_stride=None) "
+              "-> Tensor")},
+      {"ao.wait_tensor.default", needs_device,
+       schema("ao::wait_tensor(Tensor(a) tensor, Tensor? keepalive=None, Tensor? last_use_of_storage=None) -> "
+              "Tensor(a)")},
+      {"streams.record_event.default", needs_device,
+       schema("streams::record_event(SymInt event_index, SymInt stream_index) -> ()")},
+      {"streams.wait_event.default", needs_device,
+       schema("streams::wait_event(SymInt event_index, SymInt stream_index) -> ()")},
+      {"streams.fork.default", needs_device, schema("streams::fork(SymInt from_index, SymInt to_index) -> ()")},
+      {"streams.join.default", needs_device, schema("streams::join(SymInt from_index, SymInt to_index) -> ()")},
+      {"streams.wait_stream.default", needs_device,
+       schema("streams::wait_stream(SymInt waiting_stream_index, SymInt waited_on_stream_index) -> ()")},
+      {"streams.record_stream.default", needs_device,
+       schema("streams::record_stream(Tensor tensor, SymInt stream_index) -> ()")},
   };
   return table;
 }
@@ -155,7 +191,9 @@ const std::vector<Row>& rows() {
 }  // namespace
 
 std::optional<Callable> find_native(std::string_view target) {
-  if (!target.starts_with("prims.")) return std::nullopt;
+  constexpr std::array<std::string_view, 3> kNamespaces{"prims.", "ao.", "streams."};
+  if (std::ranges::none_of(kNamespaces, [&](std::string_view name) { return target.starts_with(name); }))
+    return std::nullopt;
   for (const Row& row : rows())
     if (row.target == target) return Callable(row.schema, row.kernel);
   return std::nullopt;

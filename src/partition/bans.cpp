@@ -53,6 +53,7 @@ BanReason judge_by_list(const JointView& view, NodeId id, const PartitionOptions
 BanReason judge(const JointView& view, const Classification& classes, const PartitionOptions& options, NodeId id) {
   if (!view.is_call(id) || view.is_getitem(id)) return BanReason::kNone;
   if (view.must_save(id)) return BanReason::kMustSave;
+  if (options.compatibility == Compatibility::kRepaired && view.reads_overwritten(id)) return BanReason::kOverwritten;
   if (options.recompute_views && view.is_view(id)) return BanReason::kNone;
   const std::string& packet = view.info(id).packet;
   if (packet == "aten.lift_fresh_copy" || packet == "aten.lift_fresh") return BanReason::kNone;
@@ -89,6 +90,8 @@ std::string_view ban_reason_name(BanReason reason) {
       return "too far from backward";
     case BanReason::kReduction:
       return "reduction op";
+    case BanReason::kOverwritten:
+      return "reads an overwritten input";
     case BanReason::kUsedFarApart:
     case BanReason::kLongChain:
     case BanReason::kNone:
@@ -107,7 +110,7 @@ bool must_run_once(const JointView& view, NodeId id) {
   if (!view.is_call(id)) return false;
   const bool assertion = view.info(id).op_class == ops::OpClass::kAssertion;
   if (view.node(id).target == "higher_order.with_effects" || is_snapshot(view.node(id))) return true;
-  return view.draws(id) || view.is_collective(id) || (view.is_impure(id) && !assertion);
+  return view.draws(id) || view.is_collective(id) || view.reads_overwritten(id) || (view.is_impure(id) && !assertion);
 }
 
 bool is_non_builtin(const JointView& view, NodeId id) {

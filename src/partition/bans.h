@@ -23,6 +23,7 @@ enum class BanReason : uint8_t {
   kReduction,
   kUsedFarApart,
   kLongChain,
+  kOverwritten,  ///< never in PyTorch
 };
 
 /// The values that must not be recomputed.
@@ -45,7 +46,8 @@ using Released = std::vector<uint8_t>;
 Bans ban_recomputation(const JointView& view, const Classification& classes, const PartitionOptions& options,
                        const Released& released = {});
 
-/// Recomputing the value would give another one, or repeat an effect: random numbers, collectives, effects, writes.
+/// Recomputing the value would give another one, or repeat an effect: random numbers, collectives, effects,
+/// writes, reads of inputs that the forward overwrites.
 bool must_run_once(const JointView& view, graph::NodeId id);
 
 /// An operator that isn't PyTorch's own.

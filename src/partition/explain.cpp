@@ -94,6 +94,8 @@ std::string ban_clause(const JointView& view, BanReason reason, NodeId id) {
       return "its readers are too far apart to share one fused recomputation";
     case BanReason::kLongChain:
       return "recomputing it would start a chain of more than 100 operators";
+    case BanReason::kOverwritten:
+      return "it reads an input that the forward overwrites, so the backward would compute another value";
     case BanReason::kPrimal:
     case BanReason::kForwardSeed:
     case BanReason::kNone:

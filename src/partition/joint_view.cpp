@@ -237,6 +237,31 @@ std::vector<int32_t> JointView::input_storages() const {
   return storages;
 }
 
+bool JointView::reads_overwritten(NodeId id) const {
+  if (overwritten.empty() || !is_call(id) || is_view(id) || is_getitem(id)) return false;
+  return std::ranges::any_of(inputs_of(id), [&](NodeId read) {
+    return std::ranges::binary_search(overwritten, storage(read));
+  });
+}
+
+namespace {
+
+/// Memory of the inputs that `copy_` writes in the forward.
+std::vector<int32_t> overwritten_in_forward(const JointView& view) {
+  std::vector<int32_t> storages;
+  for (const NodeId id : view.order) {
+    const graph::Node& node = view.node(id);
+    if (!node.is_call("aten.copy_.default") || node.meta.partitioner_tag != PartitionerTag::kMustBeInForward) continue;
+    const auto* target = node.args.empty() ? nullptr : node.args[0].as<graph::NodeArg>();
+    if (target && view.is_input(target->id) && view.storage(target->id) >= 0)
+      storages.push_back(view.storage(target->id));
+  }
+  std::ranges::sort(storages);
+  return storages;
+}
+
+}  // namespace
+
 JointView view_joint(const Graph& joint, bool users_in_graph_order) {
   JointView view;
   view.graph = &joint;
@@ -260,6 +285,7 @@ JointView view_joint(const Graph& joint, bool users_in_graph_order) {
   for (const int64_t index : joint.static_lifetime_inputs)
     if (index >= 0 && index < std::ssize(primals))
       view.is_static[static_cast<size_t>(primals[static_cast<size_t>(index)])] = 1;
+  view.overwritten = overwritten_in_forward(view);
   return view;
 }
 

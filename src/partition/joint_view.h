@@ -38,6 +38,7 @@ struct JointView {
   std::vector<uint8_t> in_backward;                ///< must run in the backward, whatever it reads
   std::vector<uint8_t> in_forward;                 ///< must run in the forward
   std::vector<uint8_t> is_static;                  ///< its storage outlives the step: free to save
+  std::vector<int32_t> overwritten;                ///< memory that the forward writes, by storage number, ascending
   std::vector<graph::NodeId> forward_outputs;      ///< kNoNode stands for None
   std::vector<graph::NodeId> backward_outputs;
 
@@ -65,6 +66,9 @@ struct JointView {
   bool must_recompute(graph::NodeId id) const;
   bool must_save(graph::NodeId id) const;
   bool is_backward_tagged(graph::NodeId id) const;
+  /// Computes a value from memory of an input that the forward writes at its end: the backward would see what was
+  /// written.
+  bool reads_overwritten(graph::NodeId id) const;
   /// A dead-code elimination must keep the node.
   bool is_impure(graph::NodeId id) const;
   /// `user` can be part of the loop that computes `id`.

@@ -42,6 +42,13 @@ inline std::vector<std::string> runnable_models() {
           "x_transformer"};
 }
 
+/// Every joint graph of the corpus; tensor_parallel_mlp runs as in a world of one rank.
+inline std::vector<std::string> all_models() {
+  std::vector<std::string> models = runnable_models();
+  models.emplace_back("tensor_parallel_mlp");
+  return models;
+}
+
 inline graph::Graph load_model(const std::string& model) {
   return graph::parse_any(read_file(std::string(SAPWOOD_TEST_DATA) + "/corpus/" + model + "/graph.json.zst"));
 }
