@@ -39,6 +39,7 @@ bool is_reduction(const JointView& view, NodeId id) {
 BanReason judge_by_list(const JointView& view, NodeId id, const PartitionOptions& options) {
   const ops::OpInfo& info = view.info(id);
   const bool repaired = options.compatibility == Compatibility::kRepaired;
+  if (repaired && view.reads_overwritten(id)) return BanReason::kOverwritten;
   if (options.ban_recompute_not_in_allowlist)
     return info.is_recomputable() && !(repaired && view.draws(id)) ? BanReason::kNone : BanReason::kNotInAllowlist;
   // PyTorch knows three of its random operators here, and draws the others a second time.
@@ -81,6 +82,8 @@ std::string_view ban_reason_name(BanReason reason) {
       return "compute intensive op";
     case BanReason::kNonBuiltin:
       return "non-builtin op";
+    case BanReason::kOverwritten:
+      return "reads memory that is overwritten later";
     case BanReason::kMaterialized:
       return "materialized in backward";
     case BanReason::kTooFar:
@@ -104,7 +107,7 @@ std::string Bans::text(NodeId id) const {
 bool must_run_once(const JointView& view, NodeId id) {
   if (!view.is_call(id)) return false;
   const bool assertion = view.info(id).op_class == ops::OpClass::kAssertion;
-  return view.draws(id) || view.is_collective(id) || (view.is_impure(id) && !assertion);
+  return view.draws(id) || view.is_collective(id) || view.reads_overwritten(id) || (view.is_impure(id) && !assertion);
 }
 
 bool is_non_builtin(const JointView& view, NodeId id) {

@@ -18,6 +18,7 @@ enum class BanReason : uint8_t {
   kRandom,
   kHeavy,
   kNonBuiltin,
+  kOverwritten,
   kMaterialized,
   kTooFar,
   kReduction,
@@ -45,7 +46,8 @@ using Released = std::vector<uint8_t>;
 Bans ban_recomputation(const JointView& view, const Classification& classes, const PartitionOptions& options,
                        const Released& released = {});
 
-/// Recomputing the value would give another one, or repeat an effect: random numbers, collectives, effects, writes.
+/// Recomputing the value would give another one, or repeat an effect: random numbers, collectives, effects, writes,
+/// reads of memory that is overwritten later.
 bool must_run_once(const JointView& view, graph::NodeId id);
 
 /// An operator that isn't PyTorch's own.

@@ -82,6 +82,8 @@ std::string ban_clause(const JointView& view, BanReason reason, NodeId id) {
     case BanReason::kHeavy:
     case BanReason::kNonBuiltin:
       return cost_of_repeating(view, id);
+    case BanReason::kOverwritten:
+      return "it is computed from memory that is overwritten later";
     case BanReason::kMaterialized:
       return "it must be in memory there in any case, so recomputing it would write it a second time";
     case BanReason::kTooFar:

@@ -36,6 +36,13 @@ std::vector<NodeId> with_role(const JointView& view, Role role) {
   return found;
 }
 
+/// Copies the declarations of the operators that a body calls.
+void copy_declarations(const Graph& joint, const Graph& body, Graph& part) {
+  for (const NodeId id : body.order())
+    if (const auto op = joint.ops.find(body[id].target); op != joint.ops.end()) part.ops.insert(*op);
+  for (const auto& [name, inner] : body.subgraphs) copy_declarations(joint, *inner, part);
+}
+
 /// Copies the declarations that the selected nodes refer to.
 void copy_context(const JointView& view, const Selection& selection, Graph& part) {
   const Graph& joint = *view.graph;
@@ -45,7 +52,10 @@ void copy_context(const JointView& view, const Selection& selection, Graph& part
     const Node& node = view.node(id);
     if (const auto op = joint.ops.find(node.target); op != joint.ops.end()) part.ops.insert(*op);
     if (node.kind != graph::NodeKind::kGetAttr) continue;
-    if (const auto sub = joint.subgraphs.find(node.target); sub != joint.subgraphs.end()) part.subgraphs.insert(*sub);
+    if (const auto sub = joint.subgraphs.find(node.target); sub != joint.subgraphs.end()) {
+      part.subgraphs.insert(*sub);
+      copy_declarations(joint, *sub->second, part);
+    }
     if (const auto attr = joint.attributes.find(node.target); attr != joint.attributes.end())
       part.attributes.insert(*attr);
   }

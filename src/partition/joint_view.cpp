@@ -130,6 +130,24 @@ const graph::Argument* find_kwarg(const std::vector<std::pair<std::string, graph
   return found == kwargs.end() ? nullptr : &found->second;
 }
 
+/// Notes what a node writes to. O(arguments), for nodes that write.
+void note_writes(JointView& view, NodeId id) {
+  if (!view.info(id).is_mutable) return;
+  const Node& node = view.node(id);
+  const auto note = [&](const graph::Argument& argument) {
+    graph::for_each_node(argument, [&](NodeId written) {
+      if (const int32_t memory = view.storage(written); memory >= 0)
+        view.last_write[memory] = view.position[static_cast<size_t>(id)];
+    });
+  };
+  const ops::OpInfo& info = view.info(id);
+  for (const std::string& name : overwritten_arguments(*view.graph, node.target)) {
+    const int index = info.schema ? info.schema->argument_index(name) : -1;
+    if (index >= 0 && index < std::ssize(node.args)) note(node.args[static_cast<size_t>(index)]);
+    if (const graph::Argument* argument = find_kwarg(node.kwargs, name)) note(*argument);
+  }
+}
+
 constexpr std::string_view kTritonKernel = "higher_order.triton_kernel_wrapper_functional";
 
 /// The user reads `id` through an argument that it clones and overwrites, so that the clone can be fused.
@@ -207,6 +225,14 @@ bool JointView::is_impure(NodeId id) const {
          (n.kind == NodeKind::kCallFunction && info(id).known && (info(id).effect || info(id).is_mutable));
 }
 
+bool JointView::reads_overwritten(NodeId id) const {
+  if (last_write.empty() || !is_call(id) || is_view(id)) return false;
+  return std::ranges::any_of(inputs_of(id), [&](NodeId read) {
+    const auto write = last_write.find(storage(read));
+    return write != last_write.end() && write->second > position[static_cast<size_t>(id)];
+  });
+}
+
 bool JointView::can_fuse(NodeId id, NodeId user) const {
   if (info(user).packet == "aten.cat") return true;
   if (role_of(user) == Role::kCall && node(user).target.starts_with("higher_order.") &&
@@ -245,6 +271,7 @@ JointView view_joint(const Graph& joint, bool users_in_graph_order) {
   fill_tables(view);
   for (const NodeId id : view.order) {
     place_by_tag(view, id);
+    note_writes(view, id);
     if (!users_in_graph_order) continue;
     auto& users = view.users[static_cast<size_t>(id)];
     std::ranges::sort(users, {}, [&](NodeId user) { return view.position[static_cast<size_t>(user)]; });

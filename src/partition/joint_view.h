@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct JointView {
   std::vector<uint8_t> in_backward;                ///< must run in the backward, whatever it reads
   std::vector<uint8_t> in_forward;                 ///< must run in the forward
   std::vector<uint8_t> is_static;                  ///< its storage outlives the step: free to save
+  std::map<int32_t, int32_t> last_write;           ///< by storage number: position of the last node that writes to it
   std::vector<graph::NodeId> forward_outputs;      ///< kNoNode stands for None
   std::vector<graph::NodeId> backward_outputs;
 
@@ -73,6 +75,8 @@ struct JointView {
   int64_t bytes(graph::NodeId id) const;
   /// Number of the memory that the value lies in; -1 for what isn't a tensor with memory.
   int32_t storage(graph::NodeId id) const;
+  /// The value is computed from memory that is overwritten later, so that it can't be computed again.
+  bool reads_overwritten(graph::NodeId id) const;
   /// By storage number, ascending: memory of inputs and of constants, which is there whatever is saved.
   std::vector<int32_t> input_storages() const;
 

@@ -23,6 +23,7 @@ struct Split {
 
   std::vector<std::string> saved() const;    ///< tensors, objects, symbols, in the order in which they are handed over
   std::vector<std::string> outputs() const;  ///< of the forward
+  /// Also those that run with a saved random state.
   int64_t forward_calls(const std::string& target) const;
   int64_t backward_calls(const std::string& target) const;
   std::vector<size_t> counts() const;  ///< inputs and outputs of the forward, then of the backward

@@ -25,7 +25,7 @@ def products_over_shared_factors(compiled):
 def residual_products(compiled):
     def step(x, *ws):
         for w in ws:
-            x = x + torch.mm(x.sin(), w)
+            x = x + torch.mm(x, w)
         return x
     train(compiled(step), leaf(64, 64), leaf(64, 64), leaf(64, 64), leaf(64, 64))
 
