@@ -121,6 +121,11 @@ TEST(ScenariosReports, WhatMustRunInTheBackwardIsNoSavedValue) {
 
 // #164577
 TEST(ScenariosReports, WhatWasReadBeforeAWriteIsNotReadAfterIt) {
+  Graph g = test::scenario("changed_after_a_use");
+  Plan plan = partition(g, {});
+  std::string all;
+  for (const SavedValue& v : plan.saved) all += g[v.node].name + " (" + v.reason + ") ";
+  FAIL() << all;
   const Split split = good_split("changed_after_a_use", in_mode(Compatibility::kRepaired));
   EXPECT_EQ(split.forward_calls("aten.mul_.Tensor"), 1);
 }
