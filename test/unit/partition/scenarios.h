@@ -21,7 +21,7 @@ struct Split {
   partition::Decision decision;
   partition::ForwardBackward parts;
 
-  std::vector<std::string> saved() const;    ///< tensors, objects, symbols, in the order in which they are handed over
+  std::vector<std::string> saved() const;  ///< tensors, objects, symbols, in the order in which they are handed over
   /// Of what is saved, in name order; the base of a view stands for it.
   std::vector<std::string> saved_memory() const;
   std::vector<std::string> outputs() const;  ///< of the forward

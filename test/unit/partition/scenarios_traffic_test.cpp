@@ -1,5 +1,5 @@
-// Traffic over memory of both halves, with the totals that PyTorch's own tests state (test_perf.py): float32 elements that
-// kernels read and write; a truth value counts a quarter. Not here: a user's Triton kernel (needs a GPU).
+// Traffic over memory of both halves, with the totals that PyTorch's own tests state (test_perf.py): float32 elements
+// that kernels read and write; a truth value counts a quarter. Not here: a user's Triton kernel (needs a GPU).
 //
 // The model of a compiler that fuses: a value is stored if its half returns it, if a product reads it, or if it is a
 // reduction; everything else lives in the loops that need it. Loops over the same elements that read a common value are
@@ -68,7 +68,8 @@ class Traffic {
   void place(NodeId id) {
     base_[static_cast<size_t>(id)] = view_.is_view(id) ? base(view_.inputs_of(id)[0]) : id;
     int deepest = 0;
-    for (const NodeId input : view_.inputs_of(id)) deepest = std::max(deepest, level(input) + (is_product(input) ? 1 : 0));
+    for (const NodeId input : view_.inputs_of(id))
+      deepest = std::max(deepest, level(input) + (is_product(input) ? 1 : 0));
     level_[static_cast<size_t>(id)] = deepest;
   }
 
