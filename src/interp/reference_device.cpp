@@ -1,6 +1,7 @@
 #include "interp/reference_device.h"
 
 #include <ATen/Functions.h>
+#include <c10/util/strides.h>
 
 #include <cstdlib>
 #include <cstring>

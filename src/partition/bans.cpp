@@ -42,7 +42,8 @@ BanReason judge_by_list(const JointView& view, NodeId id, const PartitionOptions
   const ops::OpInfo& info = view.info(id);
   const bool repaired = options.compatibility == Compatibility::kRepaired;
   if (options.ban_recompute_not_in_allowlist)
-    return info.is_recomputable() && !(repaired && view.draws(id)) ? BanReason::kNone : BanReason::kNotInAllowlist;
+    return info.is_recomputable() && !(repaired && must_run_once(view, id)) ? BanReason::kNone
+                                                                            : BanReason::kNotInAllowlist;
   // PyTorch knows three of its random operators here, and draws the others a second time.
   if (info.remat == ops::Remat::kRandom || (repaired && view.draws(id))) return BanReason::kRandom;
   if (repaired && must_run_once(view, id)) return BanReason::kNotInAllowlist;

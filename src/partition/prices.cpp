@@ -1,5 +1,7 @@
 #include "partition/prices.h"
 
+#include <set>
+
 #include "partition/bans.h"
 #include "partition/runtime_estimate.h"
 
@@ -13,7 +15,10 @@ class Pricing {
   Pricing(const JointView& view, const PartitionOptions& options, const Plan& plan)
       : view_(view), options_(options), seen_(view.role.size(), 0), kept_(view.role.size(), 0) {
     for (const auto* list : {&plan.saved, &plan.saved_objects, &plan.saved_symbols})
-      for (const SavedValue& value : *list) kept_[static_cast<size_t>(value.node)] = 1;
+      for (const SavedValue& value : *list) {
+        kept_[static_cast<size_t>(value.node)] = 1;
+        if (const int32_t memory = view.storage(value.node); memory >= 0) kept_memory_.insert(memory);
+      }
   }
 
   Price of(NodeId saved) {
@@ -46,7 +51,8 @@ class Pricing {
       seen = round_;
       if (kept_[static_cast<size_t>(read)]) continue;
       if (view_.is_call(read)) pending_.push_back(read);
-      if (view_.is_input(read)) price.extra_bytes += view_.bytes(read);
+      // An input whose view is handed over is in memory already.
+      if (view_.is_input(read) && !kept_memory_.contains(view_.storage(read))) price.extra_bytes += view_.bytes(read);
     }
   }
 
@@ -54,6 +60,7 @@ class Pricing {
   const PartitionOptions& options_;
   std::vector<int64_t> seen_;  // by NodeId: the round in which it was last met
   std::vector<uint8_t> kept_;
+  std::set<int32_t> kept_memory_;  // numbers of storages
   std::vector<NodeId> pending_;
   int64_t round_ = 0;
 };

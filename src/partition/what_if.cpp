@@ -1,6 +1,7 @@
 #include "partition/what_if.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "partition/budget.h"
@@ -43,10 +44,16 @@ PartitionOptions last_rules(PartitionOptions options, const Decision& decision) 
   return options;
 }
 
+/// Of memory that isn't an input's, each piece once.
 int64_t bytes_of(const JointView& view, const std::vector<NodeId>& values) {
+  const std::vector<int32_t> inputs = view.input_storages();
+  std::set<int32_t> counted(inputs.begin(), inputs.end());
   int64_t sum = 0;
-  for (const NodeId id : values)
-    if (!view.is_input(id) && !view.is_symbol(id)) sum += view.bytes(id);
+  for (const NodeId id : values) {
+    if (view.is_input(id) || view.is_symbol(id)) continue;
+    const int32_t memory = view.storage(id);
+    if (memory < 0 || counted.insert(memory).second) sum += view.bytes(id);
+  }
   return sum;
 }
 

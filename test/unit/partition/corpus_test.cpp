@@ -66,7 +66,7 @@ TEST_P(Corpus, BansAndWeighsAsPyTorchDoes) {
   for (const json& decision : corpus_decisions(GetParam())) {
     if (!is_plain_min_cut(decision.at("config"))) continue;
     const Prepared p(GetParam());
-    const MinCutSolution solution = solve_min_cut(p.view, p.classes, {});
+    const MinCutSolution solution = solve_min_cut(p.view, p.classes, {.compatibility = Compatibility::kTorch213});
     const json& recorded = decision.at("solves").at(0);
     EXPECT_EQ(test::names_of(p.joint, solution.bans.order), recorded.at("banned").get<Names>());
     EXPECT_EQ(test::names_of(p.joint, solution.saved), recorded.at("saved").get<Names>());
@@ -103,8 +103,9 @@ class SmallCorpus : public testing::TestWithParam<std::string> {};
 
 TEST_P(SmallCorpus, BuildsPyTorchsFlowNetwork) {
   const Prepared p(GetParam());
-  const Bans bans = ban_recomputation(p.view, p.classes, {});
-  const std::vector<Weight> weights = weigh(p.view, p.classes, {});
+  const PartitionOptions options = {.compatibility = Compatibility::kTorch213};
+  const Bans bans = ban_recomputation(p.view, p.classes, options);
+  const std::vector<Weight> weights = weigh(p.view, p.classes, options);
   const FlowNetwork network(p.view, p.classes, bans, weights);
   using Edge = std::tuple<std::string, std::string, std::optional<int64_t>>;
   std::set<Edge> edges;

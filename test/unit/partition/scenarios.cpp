@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "check/check.h"
 #include "graph/text.h"
+#include "partition/joint_view.h"
 #include "unit/partition/pair_text.h"
 
 namespace sapwood::test {
@@ -69,6 +71,17 @@ std::vector<std::string> Split::saved() const {
   for (const auto* values : {&plan.saved, &plan.saved_objects, &plan.saved_symbols})
     for (const partition::SavedValue& value : *values) names.push_back(joint[value.node].name);
   return names;
+}
+
+std::vector<std::string> Split::saved_memory() const {
+  const partition::JointView view = partition::view_joint(joint, true);
+  std::set<std::string> names;
+  for (const partition::SavedValue& value : plan.saved) {
+    NodeId id = value.node;
+    while (view.is_view(id)) id = view.inputs_of(id)[0];
+    names.insert(joint[id].name);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> Split::outputs() const { return output_names(parts.forward); }

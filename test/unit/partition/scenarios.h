@@ -21,7 +21,9 @@ struct Split {
   partition::Decision decision;
   partition::ForwardBackward parts;
 
-  std::vector<std::string> saved() const;    ///< tensors, objects, symbols, in the order in which they are handed over
+  std::vector<std::string> saved() const;  ///< tensors, objects, symbols, in the order in which they are handed over
+  /// Of what is saved, in name order; the base of a view stands for it.
+  std::vector<std::string> saved_memory() const;
   std::vector<std::string> outputs() const;  ///< of the forward
   /// Also those that run with a saved random state.
   int64_t forward_calls(const std::string& target) const;

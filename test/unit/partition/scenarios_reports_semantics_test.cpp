@@ -10,10 +10,10 @@
 
 #include <algorithm>
 
+#include "graph/text.h"
 #include "partition/bans.h"
 #include "partition/plan_file.h"
 #include "partition/tag_rules.h"
-#include "graph/text.h"
 #include "unit/partition/pair_text.h"
 #include "unit/partition/scenarios.h"
 #include "unit/partition/step_builder.h"
@@ -123,6 +123,8 @@ TEST(ScenariosReports, WhatMustRunInTheBackwardIsNoSavedValue) {
 TEST(ScenariosReports, WhatWasReadBeforeAWriteIsNotReadAfterIt) {
   const Split split = good_split("changed_after_a_use", in_mode(Compatibility::kRepaired));
   EXPECT_EQ(split.forward_calls("aten.mul_.Tensor"), 1);
+  EXPECT_EQ(split.backward_calls("aten.mul_.Tensor"), 0);
+  EXPECT_EQ(split.backward_calls("aten.sin.default"), 0);
 }
 
 // allenai/OLMo-core#828

@@ -169,16 +169,6 @@ def noisy(x):
     return F.dropout(x.sin(), 0.5) * 2
 
 
-@torch.compiler.nested_compile_region
-def sine(x):
-    return x.sin()
-
-
 @scenario()
 def other_regions_with_dropout(compiled):
     train(compiled(lambda x, y: noisy(x) + noisy(y)), leaf(8), leaf(8))
-
-
-@scenario()
-def other_region_called_twice(compiled):
-    train(compiled(lambda x, y: sine(x) + sine(y)), leaf(8), leaf(8))
