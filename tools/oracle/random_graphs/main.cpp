@@ -29,7 +29,6 @@ void generate(const Options& options) {
   for (uint32_t seed = options.first; seed < options.first + options.count; ++seed) {
     Graph graph = sapwood::test::random_joint_graph(options.graphs, seed);
     graph.name = "random_" + std::to_string(seed);
-    graph.ops["sapwood_test.record.default"] = {"sapwood_test::record(Tensor x) -> Tensor", {}, false, false};
     const fs::path folder = options.folder / graph.name;
     fs::create_directories(folder);
     sapwood::write_file_atomically(folder / "graph.json", sapwood::graph::print_json(graph));
