@@ -48,8 +48,8 @@ int64_t getitem_number(std::string_view name) {
   return error == std::errc() && end == digits.data() + digits.size() ? number : -1;
 }
 
-/// Names items as FX does. "getitem" goes first if the forward couldn't compute a node of that name, whether it was kept
-/// or not; numbers go on from the last such node's, not from the largest.
+/// Names items as FX does. "getitem" goes first if the forward couldn't compute a node of that name, whether it was
+/// kept or not; numbers go on from the last such node's, not from the largest.
 class ItemNames {
  public:
   explicit ItemNames(const JointView& view) {

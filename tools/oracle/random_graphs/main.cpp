@@ -1,6 +1,7 @@
 // Random joint graphs as sapwood.graph/1 files, and smaller graphs that show the same defect. Needs no libtorch.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -37,7 +38,9 @@ void generate(const Options& options) {
 
 /// Asks whoever reads our output: a graph on a line; the answer is a line, "fails" or anything else.
 bool ask(const Graph& graph) {
-  std::cout << sapwood::graph::print_json(graph) << std::endl;
+  std::string text = sapwood::graph::print_json(graph);
+  std::ranges::replace(text, '\n', ' ');
+  std::cout << text << std::endl;
   std::string answer;
   if (!std::getline(std::cin, answer)) sapwood::throw_user("random_graphs", "no answer came to the last graph");
   return answer == "fails";
