@@ -1,6 +1,6 @@
 // How long a partition takes (decide and split into two graphs): PyTorch 2.13's partitioner and ours in turn, each with
-// the graph in its memory, on the joint graphs of the corpus; how our time grows with the graph, and what memory we take.
-// Writes rows {bench, case, system, threads, metric, value, unit, better}.
+// the graph in its memory, on the joint graphs of the corpus; how our time grows with the graph, and what memory we
+// take. Writes rows {bench, case, system, threads, metric, value, unit, better}.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -42,7 +42,8 @@ class Report {
  public:
   void add(const std::string& name, const std::string& system, const std::string& metric, double value,
            const std::string& unit) {
-    rows_.push_back({"partition", name, system, 1, metric, value, unit, metric.starts_with("ratio") ? "higher" : "lower"});
+    rows_.push_back(
+        {"partition", name, system, 1, metric, value, unit, metric.starts_with("ratio") ? "higher" : "lower"});
   }
   void add(const std::string& name, const std::string& system, const Seconds& seconds) {
     add(name, system, "seconds", seconds.wall, "s");
@@ -88,7 +89,8 @@ class Comparison {
 
  private:
   void start() {
-    worker_ = std::make_unique<TorchWorker>(options_.python, fs::path(SAPWOOD_SOURCE) / "tools/oracle/bench_partition.py");
+    worker_ =
+        std::make_unique<TorchWorker>(options_.python, fs::path(SAPWOOD_SOURCE) / "tools/oracle/bench_partition.py");
     if (worker_->runs()) return;
     std::cout << "PyTorch isn't measured here; its times are recorded ones of another machine. " << worker_->why_not()
               << "\n";
@@ -140,7 +142,8 @@ class Comparison {
 
 /// One graph, and graphs made of copies of it.
 void measure_growth(const Options& options, const Graph& joint, Report& report) {
-  Table table({"graph", "nodes", "partitioner", "ms", "growth", "B/node to decide", "B/node with both graphs", "B/node of the graph"});
+  Table table({"graph", "nodes", "partitioner", "ms", "growth", "B/node to decide", "B/node with both graphs",
+               "B/node of the graph"});
   std::vector<double> single;
   std::vector<int> sizes = {1};
   sizes.insert(sizes.end(), options.sizes.begin(), options.sizes.end());
@@ -162,7 +165,8 @@ void measure_growth(const Options& options, const Graph& joint, Report& report) 
       report.add(name, "sapwood", "peak_bytes_per_node_with_graphs", static_cast<double>(bytes.all) / nodes, "bytes");
       table.add({options.grown + " " + std::to_string(copies) + "x", std::to_string(graph.size()), configuration.name,
                  milliseconds(seconds.cpu), times(growth), format_number(static_cast<double>(bytes.decision) / nodes),
-                 format_number(static_cast<double>(bytes.all) / nodes), format_number(static_cast<double>(bytes.graph) / nodes)});
+                 format_number(static_cast<double>(bytes.all) / nodes),
+                 format_number(static_cast<double>(bytes.graph) / nodes)});
     }
   }
   table.print(std::cout);
@@ -190,7 +194,8 @@ int run(const Options& options) {
   }
   if (!options.grown.empty() && !graph_of(options.corpus / options.grown).empty()) {
     std::cout << "Copies of one graph; memory is the most on the heap besides the graph, counted by operator new:\n";
-    measure_growth(options, sapwood::graph::parse_any(sapwood::read_file(graph_of(options.corpus / options.grown))), report);
+    measure_growth(options, sapwood::graph::parse_any(sapwood::read_file(graph_of(options.corpus / options.grown))),
+                   report);
   }
   report.write(options.file);
   return 0;

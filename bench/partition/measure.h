@@ -21,10 +21,11 @@ struct Configuration {
   partition::PartitionOptions options;
 };
 
-/// "default", "min_cut", and "budget" (half the activation memory, by the solver "dp"); all decide as PyTorch 2.13 does.
+/// "default", "min_cut", and "budget" (half the activation memory, by the solver "dp"); all decide as PyTorch 2.13
+/// does.
 std::vector<Configuration> configurations();
 
-/// The time of partition and extract, on a copy of the graph that is made before.
+/// The time of partition and extract, on a copy of the graph that is made before; the processor's caches are cold.
 Seconds time_partition(const graph::Graph& joint, const Configuration& configuration);
 
 /// Bytes on the heap.

@@ -16,13 +16,10 @@ size_t at(int32_t index) { return static_cast<size_t>(index); }
 }  // namespace
 
 int32_t MaxFlow::add_arc(int32_t from, int32_t to, int64_t residual, bool infinite) {
-  const auto arc = static_cast<int32_t>(head_.size());
-  head_.push_back(to);
-  residual_.push_back(residual);
-  infinite_.push_back(infinite);
-  next_.push_back(first_[at(from)]);
-  first_[at(from)] = arc;
-  return arc;
+  const auto added = static_cast<int32_t>(arcs_.size());
+  arcs_.push_back({residual, to, first_[at(from)], infinite});
+  first_[at(from)] = added;
+  return added;
 }
 
 int32_t MaxFlow::add_edge(int32_t from, int32_t to, int64_t capacity) {
@@ -43,17 +40,17 @@ std::optional<std::vector<int32_t>> MaxFlow::infinite_path(int32_t source, int32
   std::vector<int32_t> queue{source};
   seen[at(source)] = 1;
   for (size_t i = 0; i < queue.size(); ++i) {
-    for (int32_t arc = first_[at(queue[i])]; arc != kNone; arc = next_[at(arc)]) {
-      const int32_t target = head_[at(arc)];
-      if (!infinite_[at(arc)] || seen[at(target)]) continue;
+    for (int32_t out = first_[at(queue[i])]; out != kNone; out = arc(out).next) {
+      const int32_t target = arc(out).head;
+      if (!arc(out).infinite || seen[at(target)]) continue;
       seen[at(target)] = 1;
-      reached_by[at(target)] = arc;
+      reached_by[at(target)] = out;
       queue.push_back(target);
     }
   }
   if (!seen[at(sink)]) return std::nullopt;
   std::vector<int32_t> path;
-  for (int32_t vertex = sink; vertex != source; vertex = head_[at(reached_by[at(vertex)] ^ 1)])
+  for (int32_t vertex = sink; vertex != source; vertex = arc(reached_by[at(vertex)] ^ 1).head)
     path.push_back(reached_by[at(vertex)] / 2);
   std::ranges::reverse(path);
   return path;
@@ -61,8 +58,8 @@ std::optional<std::vector<int32_t>> MaxFlow::infinite_path(int32_t source, int32
 
 void MaxFlow::check_sum() const {
   int64_t sum = 0;
-  for (const int64_t capacity : residual_)
-    if (__builtin_add_overflow(sum, capacity, &sum))
+  for (const Arc& each : arcs_)
+    if (__builtin_add_overflow(sum, each.residual, &sum))
       throw_internal(kStage, "the capacities of the flow network overflow 63 bits");
 }
 
@@ -71,10 +68,12 @@ bool MaxFlow::build_levels(int32_t source, int32_t sink) {
   level_[at(source)] = 0;
   std::vector<int32_t> queue{source};
   for (size_t i = 0; i < queue.size(); ++i) {
-    for (int32_t arc = first_[at(queue[i])]; arc != kNone; arc = next_[at(arc)]) {
-      const int32_t target = head_[at(arc)];
-      if (level_[at(target)] != kNone || !open(arc)) continue;
-      level_[at(target)] = level_[at(queue[i])] + 1;
+    const int32_t below = level_[at(queue[i])] + 1;
+    if (level_[at(sink)] == below) break;  // from here on nothing leads to the sink by a shortest path
+    for (int32_t out = first_[at(queue[i])]; out != kNone; out = arc(out).next) {
+      const int32_t target = arc(out).head;
+      if (level_[at(target)] != kNone || !arc(out).open()) continue;
+      level_[at(target)] = below;
       queue.push_back(target);
     }
   }
@@ -83,11 +82,13 @@ bool MaxFlow::build_levels(int32_t source, int32_t sink) {
 
 int64_t MaxFlow::push_along(const std::vector<int32_t>& path) {
   int64_t amount = std::numeric_limits<int64_t>::max();
-  for (const int32_t arc : path)
-    if (!infinite_[at(arc)]) amount = std::min(amount, residual_[at(arc)]);
-  for (const int32_t arc : path) {
-    if (!infinite_[at(arc)]) residual_[at(arc)] -= amount;
-    if (!infinite_[at(arc ^ 1)]) residual_[at(arc ^ 1)] += amount;
+  for (const int32_t step : path)
+    if (!arc(step).infinite) amount = std::min(amount, arc(step).residual);
+  for (const int32_t step : path) {
+    Arc& there = arcs_[at(step)];
+    Arc& back = arcs_[at(step ^ 1)];
+    if (!there.infinite) there.residual -= amount;
+    if (!back.infinite) back.residual += amount;
   }
   return amount;
 }
@@ -96,17 +97,18 @@ int64_t MaxFlow::augment(int32_t source, int32_t sink) {
   std::vector<int32_t> path;
   int32_t vertex = source;
   while (vertex != sink) {
-    int32_t& arc = current_[at(vertex)];
-    while (arc != kNone && !(open(arc) && level_[at(head_[at(arc)])] == level_[at(vertex)] + 1)) arc = next_[at(arc)];
-    if (arc != kNone) {
-      path.push_back(arc);
-      vertex = head_[at(arc)];
+    int32_t& out = current_[at(vertex)];
+    const int32_t below = level_[at(vertex)] + 1;
+    while (out != kNone && !(arc(out).open() && level_[at(arc(out).head)] == below)) out = arc(out).next;
+    if (out != kNone) {
+      path.push_back(out);
+      vertex = arc(out).head;
       continue;
     }
     if (path.empty()) return 0;
     // A dead end: step back, and never come here again in this phase.
     level_[at(vertex)] = kNone;
-    vertex = head_[at(path.back() ^ 1)];
+    vertex = arc(path.back() ^ 1).head;
     path.pop_back();
   }
   return push_along(path);
@@ -127,9 +129,9 @@ std::vector<uint8_t> MaxFlow::sink_side(int32_t sink) const {
   std::vector<int32_t> queue{sink};
   reaches[at(sink)] = 1;
   for (size_t i = 0; i < queue.size(); ++i) {
-    for (int32_t arc = first_[at(queue[i])]; arc != kNone; arc = next_[at(arc)]) {
-      const int32_t origin = head_[at(arc)];
-      if (reaches[at(origin)] || !open(arc ^ 1)) continue;
+    for (int32_t out = first_[at(queue[i])]; out != kNone; out = arc(out).next) {
+      const int32_t origin = arc(out).head;
+      if (reaches[at(origin)] || !arc(out ^ 1).open()) continue;
       reaches[at(origin)] = 1;
       queue.push_back(origin);
     }

@@ -30,25 +30,27 @@ class MaxFlow {
   std::vector<uint8_t> sink_side(int32_t sink) const;
 
   int32_t vertices() const { return static_cast<int32_t>(first_.size()); }
-  int32_t from(int32_t edge) const { return head_[static_cast<size_t>(edge) * 2 + 1]; }
-  int32_t to(int32_t edge) const { return head_[static_cast<size_t>(edge) * 2]; }
+  int32_t from(int32_t edge) const { return arcs_[static_cast<size_t>(edge) * 2 + 1].head; }
+  int32_t to(int32_t edge) const { return arcs_[static_cast<size_t>(edge) * 2].head; }
 
  private:
-  // Edge e is arc 2e, its reverse arc 2e + 1. Arcs out of a vertex form a list: first_[v], next_[arc], ...
+  // Edge e is arc 2e, its reverse arc 2e + 1. Arcs out of a vertex form a list: first_[v], its next, ...
+  struct Arc {
+    int64_t residual;
+    int32_t head;
+    int32_t next;
+    bool infinite;
+    bool open() const { return infinite || residual > 0; }
+  };
   int32_t add_arc(int32_t from, int32_t to, int64_t residual, bool infinite);
-  bool open(int32_t arc) const {
-    return infinite_[static_cast<size_t>(arc)] || residual_[static_cast<size_t>(arc)] > 0;
-  }
+  const Arc& arc(int32_t index) const { return arcs_[static_cast<size_t>(index)]; }
   bool build_levels(int32_t source, int32_t sink);
   int64_t augment(int32_t source, int32_t sink);
   int64_t push_along(const std::vector<int32_t>& path);
   void check_sum() const;
 
   std::vector<int32_t> first_;
-  std::vector<int32_t> next_;
-  std::vector<int32_t> head_;
-  std::vector<int64_t> residual_;
-  std::vector<uint8_t> infinite_;
+  std::vector<Arc> arcs_;
   std::vector<int32_t> level_;
   std::vector<int32_t> current_;  // next arc to try, by vertex
 };

@@ -48,18 +48,29 @@ int64_t getitem_number(std::string_view name) {
   return error == std::errc() && end == digits.data() + digits.size() ? number : -1;
 }
 
-/// Names items as FX does: on from the last one that the forward could compute, whether it was kept or not.
+/// Names items as FX does. "getitem" goes first if the forward couldn't compute a node of that name, whether it was
+/// kept or not; numbers go on from the last such node's, not from the largest.
 class ItemNames {
  public:
   explicit ItemNames(const JointView& view) {
     const Classification classes = classify(view);
-    for (const NodeId id : view.order)
-      if (!classes.in_closure(id)) last_ = std::max(last_, getitem_number(view.node(id).name));
+    for (const NodeId id : view.order) {
+      const int64_t number = classes.in_closure(id) ? -1 : getitem_number(view.node(id).name);
+      if (number < 0) continue;
+      taken_.insert(number);
+      if (number > 0) last_ = number;
+    }
   }
-  std::string next() { return ++last_ == 0 ? "getitem" : "getitem_" + std::to_string(last_); }
+
+  std::string next() {
+    if (taken_.insert(0).second) return "getitem";
+    while (!taken_.insert(++last_).second) continue;
+    return "getitem_" + std::to_string(last_);
+  }
 
  private:
-  int64_t last_ = -1;
+  std::set<int64_t> taken_;
+  int64_t last_ = 0;
 };
 
 NodeId add_item(Graph& graph, NodeId tuple, int64_t index, std::string_view name, std::optional<graph::Value> value) {

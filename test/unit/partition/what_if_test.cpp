@@ -1,4 +1,5 @@
 #include "partition/what_if.h"
+#include "partition/budget.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ TEST(WhatIf, AValueThatMustStayInMemoryCostsAProduct) {
   const NodeId product = tape.mm(tape.input(64, 64), tape.input(64, 64));
   const test::Split split = test::split(tape.joint({tape.sum(tape.cos(product))}), {});
   EXPECT_EQ(split.plan.saved_bytes(), kMatrix);
-  const WhatIf dropped = without_saving(split.joint, split.plan, {}, product);
+  const WhatIf dropped = without_saving(split.joint, split.plan, {}, {}, product);
   EXPECT_TRUE(dropped.possible);
   EXPECT_EQ(dropped.node, product);
   EXPECT_EQ(dropped.saved_bytes_now, kMatrix);
@@ -29,7 +30,7 @@ TEST(WhatIf, AValueThatMustStayInMemoryCostsAProduct) {
 TEST(WhatIf, SaysWhatIsSavedInItsPlace) {
   const test::Split split = test::split(test::scenario("tr2_sum_of_four"), {});
   ASSERT_EQ(split.saved(), std::vector<std::string>{"add_2"});
-  const WhatIf dropped = without_saving(split.joint, split.plan, {}, split.joint.find("add_2"));
+  const WhatIf dropped = without_saving(split.joint, split.plan, {}, {}, split.joint.find("add_2"));
   EXPECT_TRUE(dropped.possible);
   EXPECT_EQ(dropped.saved_bytes_now, 40);
   EXPECT_GE(dropped.saved_bytes_without, 0);
@@ -43,7 +44,7 @@ TEST(WhatIf, WhatMustRunOnceCannotBeDropped) {
   for (const NodeId id : split.joint.order())
     if (split.joint[id].is_call("aten.rand_like.default")) noise = id;
   ASSERT_NE(noise, graph::kNoNode);
-  const WhatIf dropped = without_saving(split.joint, split.plan, {}, noise);
+  const WhatIf dropped = without_saving(split.joint, split.plan, {}, {}, noise);
   if (dropped.possible) {
     EXPECT_GE(dropped.saved_bytes_without, dropped.saved_bytes_now);
   } else {
@@ -54,7 +55,7 @@ TEST(WhatIf, WhatMustRunOnceCannotBeDropped) {
 TEST(WhatIf, InputsAndGradientsAreNoChoice) {
   const test::Split split = test::split(test::scenario("tr2_sum_of_four"), {});
   for (const char* name : {"primals_1", "tangents_1", "mul"}) {
-    const WhatIf dropped = without_saving(split.joint, split.plan, {}, split.joint.find(name));
+    const WhatIf dropped = without_saving(split.joint, split.plan, {}, {}, split.joint.find(name));
     EXPECT_FALSE(dropped.possible);
     EXPECT_EQ(dropped.text, "it is no value that the forward computes") << name;
   }

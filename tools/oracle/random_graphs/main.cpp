@@ -1,6 +1,7 @@
 // Random joint graphs as sapwood.graph/1 files, and smaller graphs that show the same defect. Needs no libtorch.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -29,7 +30,6 @@ void generate(const Options& options) {
   for (uint32_t seed = options.first; seed < options.first + options.count; ++seed) {
     Graph graph = sapwood::test::random_joint_graph(options.graphs, seed);
     graph.name = "random_" + std::to_string(seed);
-    graph.ops["sapwood_test.record.default"] = {"sapwood_test::record(Tensor x) -> Tensor", {}, false, false};
     const fs::path folder = options.folder / graph.name;
     fs::create_directories(folder);
     sapwood::write_file_atomically(folder / "graph.json", sapwood::graph::print_json(graph));
@@ -38,7 +38,9 @@ void generate(const Options& options) {
 
 /// Asks whoever reads our output: a graph on a line; the answer is a line, "fails" or anything else.
 bool ask(const Graph& graph) {
-  std::cout << sapwood::graph::print_json(graph) << std::endl;
+  std::string text = sapwood::graph::print_json(graph);
+  std::ranges::replace(text, '\n', ' ');
+  std::cout << text << std::endl;
   std::string answer;
   if (!std::getline(std::cin, answer)) sapwood::throw_user("random_graphs", "no answer came to the last graph");
   return answer == "fails";
