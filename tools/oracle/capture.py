@@ -23,6 +23,16 @@ OPTIONS = {"dynamic": "sizes are symbols", "decomposed": "with inductor's decomp
            "eval": "without dropout", "eager": "attention spelled out instead of the fused operator"}
 
 
+def run_joint_passes(module):
+    """Inductor's passes on joint graphs, which look for the fake mode of the trace where inductor keeps it."""
+    from torch._guards import detect_fake_mode
+    from torch._inductor.fx_passes.joint_graph import joint_graph_passes
+    from torch._inductor.virtualized import V
+    values = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+    with V.set_fake_mode(detect_fake_mode(values)):
+        return joint_graph_passes(module)
+
+
 class TooLarge(Exception):
     """The joint graph has more nodes than asked for."""
 
@@ -52,8 +62,7 @@ class Capture:
 
     def partition(self, module, joint_inputs, *, num_fwd_outputs, static_lifetime_input_indices=None):
         if "joint" in self.model.options:
-            from torch._inductor.fx_passes.joint_graph import joint_graph_passes
-            module = joint_graph_passes(module)
+            module = run_joint_passes(module)
         count = len(module.graph.nodes)
         if count > self.max_nodes:
             raise TooLarge(f"the joint graph has {count} nodes, more than {self.max_nodes}")

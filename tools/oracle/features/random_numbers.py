@@ -24,6 +24,12 @@ def random_operators_decomposed(compiled):
     train(compiled(draw_everything), leaf(4, 6))
 
 
+@feature(options={"joint"})
+def random_operators_joint(compiled):
+    """Inductor's passes turn draws into seeds and reads of them."""
+    train(compiled(draw_everything), leaf(4, 6))
+
+
 @feature(options={"dynamic"})
 def random_operators_dynamic(compiled):
     train(compiled(lambda x, w: torch.mm(F.dropout(x * torch.rand_like(x), 0.5), w) * torch.rand(x.shape[0], 1)), leaf(9, 6), leaf(6, 6))
