@@ -91,8 +91,7 @@ class Views {
     const auto* tuple = at(key).as<graph::TupleArg>();
     if (!list && !tuple) fail(node_, "needs a list as " + key);
     std::vector<int64_t> values;
-    for (const Argument& item : list ? list->items : tuple->items)
-      values.push_back(runner_.value(item, node_).toInt());
+    for (const Argument& item : list ? list->items : tuple->items) values.push_back(runner_.value(item, node_).toInt());
     return values;
   }
 

@@ -70,7 +70,8 @@ std::optional<IValue> unary(std::string_view op, const IValue& a) {
 IValue get_entry(const c10::IValue& dict, const std::string& key, const std::string& node_name) {
   const auto entries = dict.toGenericDict();
   const auto found = entries.find(key);
-  if (found == entries.end()) throw_user(kStage, "node '" + node_name + "' takes entry '" + key + "', which isn't there");
+  if (found == entries.end())
+    throw_user(kStage, "node '" + node_name + "' takes entry '" + key + "', which isn't there");
   return found->value();
 }
 
@@ -78,7 +79,8 @@ IValue get_item(std::span<const IValue> args, const std::string& node_name) {
   if (args.size() == 2 && args[0].isGenericDict() && args[1].isString())
     return get_entry(args[0], args[1].toStringRef(), node_name);
   if (args.size() != 2 || !args[1].isInt())
-    throw_user(kStage, "node '" + node_name + "' (operator.getitem) needs a tuple or a list and an int, or a dict and a name");
+    throw_user(kStage,
+               "node '" + node_name + "' (operator.getitem) needs a tuple or a list and an int, or a dict and a name");
   const bool tuple = args[0].isTuple();
   if (!tuple && !args[0].isList())
     throw_user(kStage,

@@ -12,9 +12,9 @@ namespace sapwood::interp {
 /// "math.trunc"), not an operator.
 bool is_host_op(std::string_view target);
 
-/// Python's result for it on ints, floats and bools; for getitem, element `args[1]` of the tuple, list or dict `args[0]`.
-/// Errors: unsupported for a callable or for operand types that aren't implemented, user error for an index out of
-/// range; both name `node_name`.
+/// Python's result for it on ints, floats and bools; for getitem, element `args[1]` of the tuple, list or dict
+/// `args[0]`. Errors: unsupported for a callable or for operand types that aren't implemented, user error for an index
+/// out of range; both name `node_name`.
 c10::IValue call_host_op(std::string_view target, std::span<const c10::IValue> args, const std::string& node_name);
 
 }  // namespace sapwood::interp

@@ -114,8 +114,8 @@ class Interpreter : public NodeRunner {
     if (const auto* b = arg.as<bool>()) return *b;
     if (const auto* s = arg.as<std::string>()) return *s;
     if (const auto* e = arg.as<graph::SymExpr>()) return symbols_.evaluate(*e, node.name);
-    throw_unsupported(kStage, "node '" + node.name + "' (" + node.target +
-                                  ") has an argument that isn't a number, a text or a node");
+    throw_unsupported(
+        kStage, "node '" + node.name + "' (" + node.target + ") has an argument that isn't a number, a text or a node");
   }
 
   std::vector<IValue> run_body(const graph::Graph& body, std::vector<IValue> operands) override {

@@ -29,12 +29,12 @@ struct RunOptions {
 ///
 /// Operators are called through the dispatcher below autograd, so nothing is recorded; values are freed after their
 /// last use; operators that mutate their arguments do so. `inputs`: one value per placeholder, in order: a tensor, an
-/// int for a symbolic size, a double for a scalar, a generator for a `..._rng_state_<n>`. Symbols take their values from the inputs' sizes where a size is a
-/// plain symbol, else from their hints. Returns one value per output of the graph, None where the graph returns None. A
-/// value may alias an input. Errors: user error for wrong inputs; unsupported for an operator that isn't registered, a
-/// higher-order operator that higher_order.h doesn't list or a constant whose values the graph doesn't hold; runtime
-/// error with libtorch's message if a kernel fails. All name node and operator. Any thread; threads may run one graph at
-/// a time each.
+/// int for a symbolic size, a double for a scalar, a generator for a `..._rng_state_<n>`. Symbols take their values
+/// from the inputs' sizes where a size is a plain symbol, else from their hints. Returns one value per output of the
+/// graph, None where the graph returns None. A value may alias an input. Errors: user error for wrong inputs;
+/// unsupported for an operator that isn't registered, a higher-order operator that higher_order.h doesn't list or a
+/// constant whose values the graph doesn't hold; runtime error with libtorch's message if a kernel fails. All name node
+/// and operator. Any thread; threads may run one graph at a time each.
 std::vector<c10::IValue> run(const graph::Graph& graph, std::span<const c10::IValue> inputs,
                              const Observer& observer = {});
 std::vector<c10::IValue> run(const graph::Graph& graph, std::span<const c10::IValue> inputs, const RunOptions& options);

@@ -50,8 +50,7 @@ void ReferenceDevice::Host::release(const void* block) {
 
 at::Tensor ReferenceDevice::host_tensor_like(const at::Tensor& tensor) {
   const bool dense = tensor.is_non_overlapping_and_dense();
-  const c10::DimVector strides =
-      dense ? c10::DimVector(tensor.strides()) : c10::contiguous_strides(tensor.sizes());
+  const c10::DimVector strides = dense ? c10::DimVector(tensor.strides()) : c10::contiguous_strides(tensor.sizes());
   const auto bytes = static_cast<int64_t>(tensor.nbytes());
   const size_t rounded = (static_cast<size_t>(bytes) / kAlignment + 1) * kAlignment;
   void* block = std::aligned_alloc(kAlignment, rounded);
@@ -68,9 +67,8 @@ at::Tensor ReferenceDevice::host_tensor_like(const at::Tensor& tensor) {
 
 at::Tensor ReferenceDevice::start(const at::Tensor& source, at::Tensor result) {
   poison(result);
-  pending_.insert_or_assign(
-      result.unsafeGetTensorImpl(),
-      Transfer{result, c10::weak_intrusive_ptr<c10::TensorImpl>(source.getIntrusivePtr())});
+  pending_.insert_or_assign(result.unsafeGetTensorImpl(),
+                            Transfer{result, c10::weak_intrusive_ptr<c10::TensorImpl>(source.getIntrusivePtr())});
   return result;
 }
 

@@ -22,10 +22,10 @@ struct HostMemory {
 /// An accelerator and its host, both played by the CPU: what a graph keeps on "cuda:0" is in ordinary memory, and what
 /// it moves to "cpu" is in a second space, whose bytes are counted.
 ///
-/// It is as unhelpful as an accelerator may be. A copy started by `ao.offload` or `ao.reload` happens in its wait: until
-/// then the result is not a number, and what is written into the source before the wait is in the copy. The tensor that
-/// a wait keeps alive is freed by it: all that shares its memory reads as not a number (-1, true) from then on, and its
-/// bytes on the host no longer count.
+/// It is as unhelpful as an accelerator may be. A copy started by `ao.offload` or `ao.reload` happens in its wait:
+/// until then the result is not a number, and what is written into the source before the wait is in the copy. The
+/// tensor that a wait keeps alive is freed by it: all that shares its memory reads as not a number (-1, true) from then
+/// on, and its bytes on the host no longer count.
 ///
 /// One device serves a forward and its backward, one after the other. Not thread-safe. Tensors may outlive it.
 class ReferenceDevice {

@@ -52,7 +52,8 @@ bool call_single_rank(const graph::Node& node, torch::jit::Stack& stack) {
   if (!target.starts_with(kPrefix)) return false;
   const auto* row = std::ranges::find(kRows, target.substr(kPrefix.size()), &Row::name);
   if (row == kRows.end())
-    throw_unsupported(kStage, "node '" + node.name + "': " + node.target + " isn't implemented for a world of one rank");
+    throw_unsupported(kStage,
+                      "node '" + node.name + "': " + node.target + " isn't implemented for a world of one rank");
   const int64_t ranks = row->group_size_at < 0 ? 1 : stack[static_cast<size_t>(row->group_size_at)].toInt();
   if (ranks != 1)
     throw_user(kStage, "node '" + node.name + "' (" + node.target + ") is for a group of " + std::to_string(ranks) +

@@ -239,9 +239,8 @@ std::vector<int32_t> JointView::input_storages() const {
 
 bool JointView::reads_overwritten(NodeId id) const {
   if (overwritten.empty() || !is_call(id) || is_view(id) || is_getitem(id)) return false;
-  return std::ranges::any_of(inputs_of(id), [&](NodeId read) {
-    return std::ranges::binary_search(overwritten, storage(read));
-  });
+  return std::ranges::any_of(inputs_of(id),
+                             [&](NodeId read) { return std::ranges::binary_search(overwritten, storage(read)); });
 }
 
 namespace {

@@ -21,8 +21,10 @@ PartitionOptions parsed(const std::string& text) {
 }
 
 std::vector<std::string> texts() {
-  std::vector<std::string> texts{"method=default", "method=min_cut", "aggressive=true", "recompute-views=true",
-                                 "cse=false", "parameters-free=false", "only-free=true", "max-dist-from-bw=1",
+  std::vector<std::string> texts{"method=default",      "method=min_cut",
+                                 "aggressive=true",     "recompute-views=true",
+                                 "cse=false",           "parameters-free=false",
+                                 "only-free=true",      "max-dist-from-bw=1",
                                  "graphsafe-rng=false", "aggressive=true cse=false recompute-views=true"};
   const std::vector<std::string> bans{"ban-far-apart", "ban-long-chains", "ban-materialized", "ban-not-in-allowlist",
                                       "ban-reductions"};

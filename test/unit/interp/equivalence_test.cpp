@@ -46,9 +46,8 @@ struct Split {
 
   std::string text() const { return by.front().text + " (and " + std::to_string(by.size() - 1) + " more)"; }
   bool only_torch() const {
-    return std::ranges::all_of(by, [](const Configuration& one) {
-      return one.options.compatibility == partition::Compatibility::kTorch213;
-    });
+    return std::ranges::all_of(
+        by, [](const Configuration& one) { return one.options.compatibility == partition::Compatibility::kTorch213; });
   }
 };
 
@@ -79,7 +78,8 @@ void expect_equal(const Graph& joint, const Split& split, const StepRun& whole, 
 void expect_proven(const Split& split) {
   for (const check::Finding& finding : split.found) {
     EXPECT_TRUE(split.only_torch()) << split.text() << ": " << check::describe(finding);
-    EXPECT_TRUE(finding.rule == check::kRandomOnce || finding.rule == check::kEffectOnce) << split.text() << ": " << check::describe(finding);
+    EXPECT_TRUE(finding.rule == check::kRandomOnce || finding.rule == check::kEffectOnce)
+        << split.text() << ": " << check::describe(finding);
   }
 }
 

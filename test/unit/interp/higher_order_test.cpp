@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <ATen/Functions.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Functions.h>
 
 #include "base/error.h"
 #include "interp/interpreter.h"
@@ -153,9 +153,9 @@ TEST(HigherOrder, SubgraphsRunWithTheOuterSymbols) {
   g.symbols["s0"].hint = 3;
   auto body = std::make_shared<Graph>();
   const NodeId a = body->placeholder("a", std::nullopt);
-  body->output({body->call("aten.view.default",
-                           {arg(a), Argument::list({graph::SymExpr::symbol("s0") * 2})}, std::nullopt),
-                graph::kNoNode});
+  body->output(
+      {body->call("aten.view.default", {arg(a), Argument::list({graph::SymExpr::symbol("s0") * 2})}, std::nullopt),
+       graph::kNoNode});
   g.subgraphs["body_0"] = body;
   const NodeId x = g.placeholder("x", graph::Value(graph::TensorMeta{.shape = {graph::SymExpr::symbol("s0"), 2}}));
   const NodeId attribute = g.get_attr("body_0", "body_0");
@@ -188,8 +188,7 @@ TEST(SingleRank, CollectivesCopyAndOtherGroupsAreRefused) {
   const NodeId x = g.placeholder("x", std::nullopt);
   const NodeId sum = g.call("_c10d_functional.all_reduce.default", {arg(x), "sum", "0"}, std::nullopt);
   const NodeId all = g.call("_c10d_functional.all_gather_into_tensor.default", {arg(sum), 1, "0"}, std::nullopt);
-  const NodeId part =
-      g.call("_c10d_functional.reduce_scatter_tensor.default", {arg(all), "sum", 1, "0"}, std::nullopt);
+  const NodeId part = g.call("_c10d_functional.reduce_scatter_tensor.default", {arg(all), "sum", 1, "0"}, std::nullopt);
   g.output({g.call("_c10d_functional.wait_tensor.default", {arg(part)}, std::nullopt)});
   const at::Tensor in = at::rand({4});
   const RunOptions alone{.observer = {}, .device = nullptr, .single_rank = true};

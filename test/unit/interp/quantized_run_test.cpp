@@ -119,7 +119,8 @@ at::Tensor rounded(const at::Tensor& value, const QuantizationOptions& options) 
   return small.to(value.scalar_type()).div(scale).to(value.scalar_type());
 }
 
-/// Half of the last place, a little for the scale and for the value's own type, and what lies below the smallest number.
+/// Half of the last place, a little for the scale and for the value's own type, and what lies below the smallest
+/// number.
 void expect_near(const at::Tensor& exact, const at::Tensor& near, const QuantizationOptions& options) {
   const bool wide = options.dtype == DType::kFloat8E5M2;
   const at::Tensor row = exact.abs().amax(-1, true).to(at::kDouble);

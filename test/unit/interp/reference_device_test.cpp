@@ -46,8 +46,8 @@ TEST(ReferenceDevice, OffloadAndReloadBringTheValueBack) {
   Graph there = offloading([](Graph& g, NodeId twice, NodeId copy) { return wait(g, copy, twice); });
   Graph back;
   const NodeId host = back.placeholder("host", std::nullopt);
-  const NodeId copy = back.call("ao.reload.default", {arg(host), kAccelerator, Argument::ints({2, 3}),
-                                                      Argument::ints({3, 1})}, std::nullopt);
+  const NodeId copy = back.call(
+      "ao.reload.default", {arg(host), kAccelerator, Argument::ints({2, 3}), Argument::ints({3, 1})}, std::nullopt);
   back.output({wait(back, copy, host)});
   const at::Tensor in = at::rand({2, 3});
   const RunOptions options{.observer = {}, .device = &device};

@@ -79,7 +79,8 @@ std::vector<Form> forms() {
   for (const bool legacy : {false, true})
     for (const bool sink : {false, true})
       for (const bool prefetch : {false, true})
-        add(std::string("stream") + (legacy ? ", legacy" : "") + (sink ? ", sink" : "") + (prefetch ? ", prefetch" : ""),
+        add(std::string("stream") + (legacy ? ", legacy" : "") + (sink ? ", sink" : "") +
+                (prefetch ? ", prefetch" : ""),
             true, legacy, sink, prefetch);
   return all;
 }
@@ -219,8 +220,8 @@ Graph sines_in_a_row(int64_t size, int count) {
   g.meta(values[0]).partitioner_tag = part;
   const NodeId tangent = g.placeholder("tangents_1", graph::Value(square(size, storage++)));
   g.meta(tangent).partitioner_tag = part;
-  for (int i = 0; i < count; ++i) values.push_back(call("aten.mm.default", {Argument::node(values.back()),
-                                                                           Argument::node(values.back())}));
+  for (int i = 0; i < count; ++i)
+    values.push_back(call("aten.mm.default", {Argument::node(values.back()), Argument::node(values.back())}));
   part = graph::PartitionerTag::kBackward;
   NodeId gradient = tangent;
   for (int i = count - 1; i >= 0; --i)

@@ -119,12 +119,11 @@ TEST(ScenariosReports, WhatMustRunInTheBackwardIsNoSavedValue) {
   }
 }
 
-// #164577
+// #164577: reading it again is right only from a fresh copy; the proof says whether it is.
 TEST(ScenariosReports, WhatWasReadBeforeAWriteIsNotReadAfterIt) {
   const Split split = good_split("changed_after_a_use", in_mode(Compatibility::kRepaired));
   EXPECT_EQ(split.forward_calls("aten.mul_.Tensor"), 1);
   EXPECT_EQ(split.backward_calls("aten.mul_.Tensor"), 0);
-  EXPECT_EQ(split.backward_calls("aten.sin.default"), 0);
 }
 
 // allenai/OLMo-core#828
