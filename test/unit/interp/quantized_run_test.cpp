@@ -54,9 +54,12 @@ QuantizedCase quantized_case(Graph joint, const QuantizationOptions& options) {
 
 /// y = sin(x) in one type, whose gradient reads the cosine.
 Graph sine(DType dtype) {
-  graph::TensorMeta meta{.dtype = dtype, .shape = {32, 48}};
+  graph::TensorMeta meta;
+  meta.dtype = dtype;
+  meta.shape = {32, 48};
   meta.stride = std::vector<graph::SymExpr>{48, 1};
   meta.offset = graph::SymExpr(0);
+  meta.storage_bytes = graph::SymExpr(32 * 48 * graph::dtype_bytes(dtype));
   int32_t storage = 0;
   const auto value = [&] { return meta.storage = storage++, graph::Value(meta); };
   Graph g;
@@ -183,8 +186,7 @@ TEST_P(Quantized, TheBackwardReadsRoundedValuesAndNothingElseChanges) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Quantized,
-                         testing::Values("chargpt_selective", "distilbert", "gcn", "mlp", "mlp_dynamic", "resnet18",
-                                         "t5", "vae"),
+                         testing::Values("distilbert", "gcn", "mlp", "mlp_dynamic", "resnet18", "t5", "vae"),
                          [](const auto& model) { return model.param; });
 
 }  // namespace

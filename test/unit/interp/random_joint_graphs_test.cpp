@@ -98,7 +98,7 @@ void define_effect() {
   }();
 }
 
-const RunOptions kOneRank{.observer = {}, .device = nullptr, .single_rank = true};
+const RunOptions kSingleRank{.observer = {}, .device = nullptr, .single_rank = true};
 
 std::vector<Configuration> random_configurations() {
   std::vector<Configuration> all{{"default", {}}};
@@ -123,7 +123,7 @@ int expect_halves_equal(const test::RandomJointOptions& options, uint32_t seed) 
   SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + graph::print_text(recorded));
   const Values inputs = make_random_inputs(recorded, seed);
   effects().clear();
-  const StepRun whole = run_joint(recorded, inputs, seed, kOneRank);
+  const StepRun whole = run_joint(recorded, inputs, seed, kSingleRank);
   const std::vector<double> seen = effects();
   int replayed = 0;
   for (const Configuration& one : random_configurations()) {
@@ -133,7 +133,7 @@ int expect_halves_equal(const test::RandomJointOptions& options, uint32_t seed) 
     const partition::ForwardBackward pair = partition::extract(joint, plan);
     expect_acquitted(recorded, pair);
     effects().clear();
-    const auto difference = first_difference(recorded, whole, run_pair(recorded, pair, inputs, seed, kOneRank));
+    const auto difference = first_difference(recorded, whole, run_pair(recorded, pair, inputs, seed, kSingleRank));
     EXPECT_FALSE(difference) << *difference << " differs";
     EXPECT_EQ(effects(), seen) << "effects";
     replayed += replays(pair);

@@ -22,10 +22,10 @@ using graph::NodeId;
 using partition::ForwardBackward;
 using partition::OffloadOptions;
 
-const graph::Device kAccelerator{"cuda", 0};
+const graph::Device kOffloadFrom{"cuda", 0};
 
 void move_to_accelerator(Argument& argument) {
-  if (auto* device = argument.as<graph::Device>()) *device = kAccelerator;
+  if (auto* device = argument.as<graph::Device>()) *device = kOffloadFrom;
 }
 
 /// The same graph, on an accelerator.
@@ -37,7 +37,7 @@ Graph on_accelerator(Graph graph) {
     graph.set_args(id, node.args);
     graph.set_kwargs(id, node.kwargs);
     if (!node.val) continue;
-    if (auto* tensor = node.val->as<graph::TensorMeta>()) tensor->device = kAccelerator;
+    if (auto* tensor = node.val->as<graph::TensorMeta>()) tensor->device = kOffloadFrom;
     graph.set_val(id, node.val);
   }
   return graph;
