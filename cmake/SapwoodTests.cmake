@@ -71,7 +71,7 @@ if(NOT SAPWOOD_SANITIZE AND TARGET sapwood_core_test)
   add_test(NAME sapwood_core_asan
            COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}/core-asan
                    -P ${PROJECT_SOURCE_DIR}/cmake/RunCoreUnderSanitizers.cmake)
-  set_tests_properties(sapwood_core_asan PROPERTIES TIMEOUT 1200)
+  set_tests_properties(sapwood_core_asan PROPERTIES TIMEOUT 2700)
 endif()
 
 if(SAPWOOD_WITH_TORCH AND NOT SAPWOOD_SANITIZE)
