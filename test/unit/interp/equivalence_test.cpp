@@ -4,13 +4,11 @@
 
 #include <ATen/Parallel.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdlib>
-#include <iostream>
+#include <filesystem>
 #include <map>
 
-#include "base/error.h"
-#include "base/hash.h"
 #include "check/findings.h"
 #include "configurations.h"
 #include "corpus_models.h"
@@ -51,7 +49,7 @@ struct Split {
   }
 };
 
-/// Different pairs only, in the order of the configurations. Large graphs get fewer: each is planned in a second.
+/// Different pairs only, in the order of the configurations.
 std::vector<Split> splits_of(const Graph& recorded) {
   std::vector<Split> splits;
   std::map<std::string, size_t> known;
@@ -94,6 +92,39 @@ TEST_P(Equivalence, EveryConfigurationComputesTheJointGraph) {
     for (const Split& split : splits)
       expect_equal(joint, split, whole, run_pair(joint, split.pair, inputs, seed, kOneRank));
   }
+}
+
+/// PyTorch draws again in the backward once its list of cheap operators is off; that is proven, and shows.
+TEST(TwiceDrawn, IsProvenWhereResultsDiffer) {
+  at::set_num_threads(1);
+  const Graph joint = load_model("chargpt");
+  const Values inputs = make_random_inputs(joint, 1);
+  const StepRun whole = run_joint(joint, inputs, 1);
+  for (const auto mode : {partition::Compatibility::kTorch213, partition::Compatibility::kRepaired}) {
+    partition::PartitionOptions options;
+    options.compatibility = mode;
+    options.activation_memory_budget = 0;
+    Graph copy = joint;
+    const partition::Plan plan = partition::partition(copy, options);
+    const partition::ForwardBackward pair = partition::extract(copy, plan);
+    const auto found = check::check_pair(joint, pair.forward, pair.backward);
+    const bool differs = first_difference(joint, whole, run_pair(joint, pair, inputs, 1)).has_value();
+    EXPECT_EQ(differs, mode == partition::Compatibility::kTorch213);
+    EXPECT_EQ(!found.empty(), differs);
+    for (const check::Finding& finding : found) EXPECT_EQ(finding.rule, check::kRandomOnce);
+  }
+}
+
+/// All 31 run; a model that joins the corpus must be listed, or be named here with the reason why it can't.
+TEST(Corpus, EveryModelIsExecutable) {
+  std::vector<std::string> models;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(SAPWOOD_TEST_DATA) + "/corpus"))
+    if (std::filesystem::exists(entry.path() / "graph.json.zst")) models.push_back(entry.path().filename().string());
+  std::ranges::sort(models);
+  std::vector<std::string> run = all_models();
+  std::ranges::sort(run);
+  EXPECT_EQ(run, models);
+  EXPECT_GE(run.size(), 25U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Equivalence, testing::ValuesIn(all_models()),

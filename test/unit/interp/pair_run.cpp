@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
 #include <stdexcept>
 
 #include "check/check.h"
@@ -17,8 +16,6 @@ using c10::IValue;
 using graph::Graph;
 using graph::kNoNode;
 using graph::NodeId;
-
-using ByName = std::map<std::string, IValue>;
 
 IValue copied(const IValue& value) {
   if (value.isGenerator()) return value.toGenerator().clone();
@@ -37,6 +34,48 @@ bool is_saved_state(const Graph& forward, NodeId id) {
   return forward[forward.inputs(id).front()].is_call("higher_order.run_and_save_rng_state");
 }
 
+const graph::Device kAccelerator{"cuda", 0};
+
+void move_to_accelerator(graph::Argument& argument) {
+  if (auto* device = argument.as<graph::Device>()) *device = kAccelerator;
+}
+
+void move_to_accelerator(graph::Value& value) {
+  if (auto* tensor = value.as<graph::TensorMeta>()) tensor->device = kAccelerator;
+  if (auto* tuple = value.as<graph::TupleValue>())
+    for (graph::Value& item : tuple->items) move_to_accelerator(item);
+  if (auto* list = value.as<graph::ListValue>())
+    for (graph::Value& item : list->items) move_to_accelerator(item);
+}
+
+}  // namespace
+
+Graph on_accelerator(Graph graph) {
+  for (const NodeId id : graph.order()) {
+    graph::Node node = graph[id];
+    for (graph::Argument& argument : node.args) move_to_accelerator(argument);
+    for (auto& [key, argument] : node.kwargs) move_to_accelerator(argument);
+    if (node.val) move_to_accelerator(*node.val);
+    graph.set_args(id, node.args);
+    graph.set_kwargs(id, node.kwargs);
+    graph.set_val(id, node.val);
+  }
+  return graph;
+}
+
+Values copies(const Values& values) {
+  Values result;
+  for (const IValue& value : values) result.push_back(copied(value));
+  return result;
+}
+
+ByName named_inputs(const Graph& joint, const Values& inputs) {
+  ByName by_name;
+  const std::vector<NodeId> placeholders = joint.placeholders();
+  for (size_t i = 0; i < placeholders.size(); ++i) by_name[joint[placeholders[i]].name] = inputs[i];
+  return by_name;
+}
+
 void hand_over(const Graph& forward, const Values& outputs, ByName& by_name) {
   const std::vector<NodeId> ids = forward.output_values();
   int states = 0;
@@ -47,27 +86,19 @@ void hand_over(const Graph& forward, const Values& outputs, ByName& by_name) {
   }
 }
 
-Values gather(const Graph& half, const ByName& by_name, uint64_t seed) {
+Values gather(const Graph& part, const ByName& by_name, uint64_t seed) {
   std::optional<Values> made;  // for the generators
   Values values;
-  const std::vector<NodeId> placeholders = half.placeholders();
+  const std::vector<NodeId> placeholders = part.placeholders();
   for (size_t i = 0; i < placeholders.size(); ++i) {
-    const graph::Node& node = half[placeholders[i]];
+    const graph::Node& node = part[placeholders[i]];
     const auto found = by_name.find(node.name);
     if (found == by_name.end() && !(node.val && node.val->as<graph::OpaqueValue>()))
       throw std::runtime_error("nothing is handed over as '" + node.name + "'");
-    if (found == by_name.end() && !made) made = make_random_inputs(half, seed);
+    if (found == by_name.end() && !made) made = make_random_inputs(part, seed);
     values.push_back(found == by_name.end() ? (*made)[i] : found->second);
   }
   return values;
-}
-
-}  // namespace
-
-Values copies(const Values& values) {
-  Values result;
-  for (const IValue& value : values) result.push_back(copied(value));
-  return result;
 }
 
 StepRun run_joint(const Graph& joint, const Values& inputs, uint64_t seed, const RunOptions& options) {
@@ -82,9 +113,7 @@ StepRun run_pair(const Graph& joint, const partition::ForwardBackward& pair, con
                  const RunOptions& options) {
   StepRun result;
   result.inputs = copies(inputs);
-  ByName by_name;
-  const std::vector<NodeId> placeholders = joint.placeholders();
-  for (size_t i = 0; i < placeholders.size(); ++i) by_name[joint[placeholders[i]].name] = result.inputs[i];
+  ByName by_name = named_inputs(joint, result.inputs);
   at::manual_seed(seed);
   result.outputs = run(pair.forward, gather(pair.forward, by_name, seed), options);
   hand_over(pair.forward, result.outputs, by_name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 namespace sapwood::interp {
 
 using Values = std::vector<c10::IValue>;
+using ByName = std::map<std::string, c10::IValue>;
 
 /// A step as the reference interpreter runs it.
 struct StepRun {
@@ -19,6 +21,19 @@ struct StepRun {
 
 /// Copies of the tensors, with their strides and offsets; generators in their present state.
 Values copies(const Values& values);
+
+/// The joint graph's inputs by their names.
+ByName named_inputs(const graph::Graph& joint, const Values& inputs);
+
+/// Adds what the forward returns, by name; states of generators by the names that the backward has for them.
+void hand_over(const graph::Graph& forward, const Values& outputs, ByName& by_name);
+
+/// The inputs of a part. Generators that nothing is handed over for are made from the seed. Errors: std::runtime_error
+/// naming an input that is missing.
+Values gather(const graph::Graph& part, const ByName& by_name, uint64_t seed);
+
+/// The same graph, on an accelerator; a `ReferenceDevice` runs it.
+graph::Graph on_accelerator(graph::Graph graph);
 
 /// Runs a joint graph on copies of `inputs`, from the random seed.
 StepRun run_joint(const graph::Graph& joint, const Values& inputs, uint64_t seed, const RunOptions& options = {});

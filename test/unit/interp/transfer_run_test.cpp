@@ -22,27 +22,6 @@ using graph::NodeId;
 using partition::ForwardBackward;
 using partition::OffloadOptions;
 
-const graph::Device kOffloadFrom{"cuda", 0};
-
-void move_to_accelerator(Argument& argument) {
-  if (auto* device = argument.as<graph::Device>()) *device = kOffloadFrom;
-}
-
-/// The same graph, on an accelerator.
-Graph on_accelerator(Graph graph) {
-  for (const NodeId id : graph.order()) {
-    graph::Node node = graph[id];
-    for (Argument& argument : node.args) move_to_accelerator(argument);
-    for (auto& [key, argument] : node.kwargs) move_to_accelerator(argument);
-    graph.set_args(id, node.args);
-    graph.set_kwargs(id, node.kwargs);
-    if (!node.val) continue;
-    if (auto* tensor = node.val->as<graph::TensorMeta>()) tensor->device = kOffloadFrom;
-    graph.set_val(id, node.val);
-  }
-  return graph;
-}
-
 /// Bytes that libtorch's CPU allocator holds more than at the start, which on a reference device are the accelerator's.
 class DeviceBytes : public c10::MemoryReportingInfoBase {
  public:
@@ -151,7 +130,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Offloaded,
                          [](const auto& model) { return model.param; });
 
 graph::TensorMeta square(int64_t size, int32_t storage) {
-  graph::TensorMeta meta{.shape = {size, size}};
+  graph::TensorMeta meta;
+  meta.shape = {size, size};
   meta.stride = std::vector<graph::SymExpr>{size, 1};
   meta.offset = graph::SymExpr(0);
   meta.storage = storage;
