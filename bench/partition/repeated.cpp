@@ -70,7 +70,7 @@ class Repeated {
     node.users.clear();
     node.name = result_.unique_name("c" + std::to_string(copy) + "_" + node.name);
     if (node.val) {
-      for_each_tensor(*node.val, [&](graph::TensorMeta& tensor) {
+      for_each_tensor(node.val.edit(), [&](graph::TensorMeta& tensor) {
         if (tensor.storage) *tensor.storage += static_cast<int32_t>(copy) * storages_;
       });
     }

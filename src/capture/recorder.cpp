@@ -180,7 +180,7 @@ void Recorder::stamp(NodeId node) {
 }
 
 NodeId Recorder::emit(std::string target, graph::ArgumentList args,
-                      std::vector<std::pair<std::string, Argument>> kwargs, std::optional<graph::Value> val) {
+                      std::vector<std::pair<std::string, Argument>> kwargs, graph::Shared<graph::Value> val) {
   const NodeId node = joint_->graph.call(target, std::move(args), std::move(val));
   if (!kwargs.empty()) joint_->graph.set_kwargs(node, std::move(kwargs));
   stamp(node);

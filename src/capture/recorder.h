@@ -85,7 +85,7 @@ class Recorder {
   void write_value(const at::Tensor& tensor, graph::NodeId node, Geometry geometry, const Geometry& before);
   static std::vector<Geometry> geometries(const Call& call);
   graph::NodeId emit(std::string target, graph::ArgumentList args,
-                     std::vector<std::pair<std::string, graph::Argument>> kwargs, std::optional<graph::Value> val);
+                     std::vector<std::pair<std::string, graph::Argument>> kwargs, graph::Shared<graph::Value> val);
   void define_results(graph::NodeId node, const Call& call, const std::vector<c10::IValue>& results);
   graph::NodeId item(graph::NodeId tuple, int64_t index, graph::Value val);
   graph::NodeId read_argument(const at::Tensor& tensor, bool content_matters);

@@ -277,7 +277,7 @@ Recording Recorder::finish(std::vector<std::pair<NodeId, graph::OutputSpec>> out
   for (const auto& written : tracker_->written_inputs()) {
     const NodeId value = tracker_->read(written.tensor);
     const std::pair<NodeId, graph::OutputSpec> write_back{value, {graph::OutputRole::kWriteBack, written.placeholder}};
-    const bool in_forward = joint_->graph[value].meta.partitioner_tag == graph::PartitionerTag::kForward;
+    const bool in_forward = joint_->graph[value].meta->partitioner_tag == graph::PartitionerTag::kForward;
     outputs.insert(in_forward ? outputs.begin() + static_cast<int64_t>(forward++) : outputs.end(), write_back);
   }
   std::vector<NodeId> values;

@@ -55,12 +55,12 @@ Effect effect_of_call(const Node& node, const ops::OpInfo& info) {
   if (is_repeatable(node, info)) return Effect::kRepeatable;
   if (info.is_mutable || node.target == "higher_order.triton_kernel_wrapper_mutation") return Effect::kMutation;
   if (is_collective(node)) return Effect::kCollective;
-  const bool has_effect = node.meta.impure || info.effect || node.target == "higher_order.with_effects";
+  const bool has_effect = node.meta->impure || info.effect || node.target == "higher_order.with_effects";
   return has_effect || returns_nothing(node) ? Effect::kOther : Effect::kNone;
 }
 
 Home home_of(const Node& node, Effect effect) {
-  const PartitionerTag tag = node.meta.partitioner_tag;
+  const PartitionerTag tag = node.meta->partitioner_tag;
   if (tag == PartitionerTag::kMustBeInForward) return Home::kForward;
   if (tag == PartitionerTag::kMustBeInBackward) return Home::kBackward;
   if (effect != Effect::kMutation) return Home::kAny;
@@ -146,7 +146,7 @@ bool JointFacts::has_identity(NodeId id) const {
 }
 
 bool JointFacts::is_marked_recompute(NodeId id) const {
-  const graph::CheckpointPolicy policy = node(id).meta.recompute;
+  const graph::CheckpointPolicy policy = node(id).meta->recompute;
   return policy == graph::CheckpointPolicy::kMustRecompute || policy == graph::CheckpointPolicy::kPreferRecompute;
 }
 

@@ -58,7 +58,7 @@ bool is_unbacked(const Graph& joint, const SymExpr& expr) {
 
 /// Adds what a node binds.
 void collect_bound(const Graph& joint, const Node& node, Names& bound) {
-  for (const auto& [symbol, path] : node.meta.unbacked_bindings)
+  for (const auto& [symbol, path] : node.meta->unbacked_bindings)
     if (node.kind == graph::NodeKind::kCallFunction) bound.insert(symbol);
   if (!node.val) return;
   const auto* size = node.val->as<graph::SymIntValue>();

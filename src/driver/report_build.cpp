@@ -24,9 +24,9 @@ void describe_graph(const graph::Graph& graph, const partition::Plan& plan, Sign
     if (node.kind != graph::NodeKind::kCallFunction) continue;
     ++report.nodes;
     ++counts[node.target];
-    if (node.meta.partitioner_tag == graph::PartitionerTag::kForward) ++report.forward_nodes;
-    if (node.meta.partitioner_tag == graph::PartitionerTag::kBackward) ++report.backward_nodes;
-    if (node.meta.partitioner_tag == graph::PartitionerTag::kOptimizer) ++report.optimizer_nodes;
+    if (node.meta->partitioner_tag == graph::PartitionerTag::kForward) ++report.forward_nodes;
+    if (node.meta->partitioner_tag == graph::PartitionerTag::kBackward) ++report.backward_nodes;
+    if (node.meta->partitioner_tag == graph::PartitionerTag::kOptimizer) ++report.optimizer_nodes;
   }
   report.ops.assign(counts.begin(), counts.end());
   std::stable_sort(report.ops.begin(), report.ops.end(),
@@ -34,7 +34,7 @@ void describe_graph(const graph::Graph& graph, const partition::Plan& plan, Sign
   for (const partition::SavedValue& saved : plan.saved) {
     const graph::Node& node = graph[saved.node];
     if (node.kind == graph::NodeKind::kPlaceholder) continue;  // inputs and parameters are there anyway
-    report.saved.push_back({node.name, shape_text(node), saved.bytes, saved.reason, node.meta.stack_trace});
+    report.saved.push_back({node.name, shape_text(node), saved.bytes, saved.reason, node.meta->stack_trace});
     report.saved_bytes += saved.bytes;
   }
   for (const partition::RecomputedValue& value : plan.recomputed) report.recomputed.push_back(graph[value.node].name);

@@ -70,7 +70,7 @@ std::string first_structural_difference(const graph::JointGraph& captured, const
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const graph::Node &x = captured.graph[a[i]], &y = now.graph[b[i]];
     if (x.target == y.target && x.args == y.args && x.kwargs == y.kwargs) continue;
-    const std::string at = x.meta.stack_trace.empty() ? "" : " at " + x.meta.stack_trace;
+    const std::string at = x.meta->stack_trace.empty() ? "" : " at " + x.meta->stack_trace;
     return fmt::format("node %{} ({}){}: this step calls {} there, or calls it with other constants", x.name, x.target,
                        at, y.target);
   }
@@ -91,7 +91,7 @@ std::string first_value_difference(CompiledStep& compiled, const capture::Record
       return;
     if (capture::value_hash(value.toTensor()) == found->second) return;
     first = fmt::format("node %{} ({})", node.name, node.target);
-    if (!node.meta.stack_trace.empty()) first += " at " + node.meta.stack_trace;
+    if (!node.meta->stack_trace.empty()) first += " at " + node.meta->stack_trace;
   });
   return first;
 }

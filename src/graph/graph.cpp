@@ -95,7 +95,7 @@ Graph& Graph::operator=(const Graph& other) {
   attributes = other.attributes;
   nodes_ = other.nodes_;
   by_name_ = other.by_name_;
-  next_suffix_ = other.next_suffix_;
+  highest_suffix_ = other.highest_suffix_;
   first_ = other.first_;
   last_ = other.last_;
   insertion_point_ = other.insertion_point_;
@@ -123,8 +123,7 @@ std::vector<NodeId> Graph::placeholders() const {
 }
 
 NodeId Graph::find(std::string_view node_name) const {
-  const auto it = by_name_.find(std::string(node_name));
-  return it == by_name_.end() ? kNoNode : it->second;
+  return by_name_.find(nodes_, node_name);
 }
 
 NodeId Graph::output() const {
@@ -154,7 +153,7 @@ std::vector<NodeId> Graph::inputs(NodeId id) const { return distinct_inputs((*th
 
 // Building.
 
-NodeId Graph::placeholder(std::string_view node_name, std::optional<Value> val) {
+NodeId Graph::placeholder(std::string_view node_name, Shared<Value> val) {
   Node n;
   n.kind = NodeKind::kPlaceholder;
   n.name = node_name;
@@ -173,7 +172,7 @@ NodeId Graph::get_attr(std::string_view node_name, std::string_view target) {
   return add(std::move(n));
 }
 
-NodeId Graph::call(std::string_view target, ArgumentList args, std::optional<Value> val, std::string_view node_name) {
+NodeId Graph::call(std::string_view target, ArgumentList args, Shared<Value> val, std::string_view node_name) {
   Node n;
   n.kind = NodeKind::kCallFunction;
   n.name = node_name.empty() ? unique_name(base_name_of_target(target)) : std::string(node_name);
@@ -204,15 +203,13 @@ NodeId Graph::add(Node node) {
   const auto id = static_cast<NodeId>(nodes_.size());
   const std::vector<NodeId> inputs = distinct_inputs(node);
   check_inputs(*this, node, inputs);
-  if (!by_name_.try_emplace(node.name, id).second)
+  if (!by_name_.insert(nodes_, id, node.name))
     throw_internal(kStage,
                    "the name '" + node.name + "' is taken in graph '" + name + "'; ask unique_name for another");
   node.id = id;
   node.users.clear();
   node.erased = false;
-  const NameParts parts = split_name(node.name);
-  int64_t& suffix = next_suffix_[std::string(parts.base)];
-  suffix = std::max(suffix, parts.suffix.value_or(0));
+  note_suffix(node.name);
   nodes_.push_back(std::move(node));
   link(id);
   add_uses(id, inputs);
@@ -222,13 +219,13 @@ NodeId Graph::add(Node node) {
 std::string Graph::unique_name(std::string_view wanted) const {
   std::string candidate = legal_name(wanted);
   const bool reserved = is_python_name(candidate);
-  if (!reserved && !by_name_.contains(candidate)) return candidate;
+  if (!reserved && find(candidate) == kNoNode) return candidate;
   const std::string base(split_name(candidate).base);
-  const auto known = next_suffix_.find(base);
-  int64_t suffix = known == next_suffix_.end() ? 0 : known->second;
+  const auto known = highest_suffix_.find(base);
+  int64_t suffix = known == highest_suffix_.end() ? 0 : known->second;
   do {
     candidate = base + "_" + std::to_string(++suffix);
-  } while (by_name_.contains(candidate));
+  } while (find(candidate) != kNoNode);
   return candidate;
 }
 
@@ -253,14 +250,19 @@ void Graph::set_kwargs(NodeId id, std::vector<std::pair<std::string, Argument>> 
 void Graph::rename(NodeId id, std::string_view new_name) {
   Node& n = node(id);
   if (n.name == new_name) return;
-  if (by_name_.contains(std::string(new_name)))
+  if (find(new_name) != kNoNode)
     throw_internal(kStage, "cannot rename '" + n.name + "' to '" + std::string(new_name) + "': the name is taken");
-  by_name_.erase(n.name);
+  by_name_.erase(nodes_, id);
   n.name = new_name;
-  by_name_.emplace(n.name, id);
-  const NameParts parts = split_name(n.name);
-  int64_t& suffix = next_suffix_[std::string(parts.base)];
-  suffix = std::max(suffix, parts.suffix.value_or(0));
+  by_name_.insert(nodes_, id, n.name);
+  note_suffix(n.name);
+}
+
+void Graph::note_suffix(std::string_view node_name) {
+  const NameParts parts = split_name(node_name);
+  auto known = highest_suffix_.find(parts.base);
+  if (known == highest_suffix_.end()) known = highest_suffix_.emplace(parts.base, 0).first;
+  known->second = std::max(known->second, parts.suffix.value_or(0));
 }
 
 void Graph::replace_all_uses(NodeId from, NodeId to) {
@@ -296,11 +298,11 @@ void Graph::erase(NodeId id) {
   drop_uses(id);
   if (insertion_point_ == id) insertion_point_ = n.next;
   unlink(id);
-  by_name_.erase(n.name);
+  by_name_.erase(nodes_, id);
   n.args.clear();
   n.kwargs.clear();
   n.val.reset();
-  n.meta = {};
+  n.meta.reset();
   n.erased = true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -8,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/node.h"
+#include "graph/name_index.h"
 
 namespace sapwood::graph {
 
@@ -62,10 +63,10 @@ class Graph {
   std::vector<NodeId> inputs(NodeId id) const;
 
   // Building. Each returns the new node, inserted before the insertion point (by default the end).
-  NodeId placeholder(std::string_view node_name, std::optional<Value> val);
+  NodeId placeholder(std::string_view node_name, Shared<Value> val);
   NodeId get_attr(std::string_view node_name, std::string_view target);
   /// `node_name` empty: derived from the target ("aten.mm.default" -> "mm", then "mm_1", ...).
-  NodeId call(std::string_view target, ArgumentList args, std::optional<Value> val, std::string_view node_name = {});
+  NodeId call(std::string_view target, ArgumentList args, Shared<Value> val, std::string_view node_name = {});
   NodeId output(const std::vector<NodeId>& values);
   /// Adds `node` as it is (id, links and users are set here). Errors: a name that is taken or an unknown argument is an
   /// internal error.
@@ -79,8 +80,9 @@ class Graph {
   std::string unique_name(std::string_view wanted) const;
 
   // Changing.
-  NodeMeta& meta(NodeId id) { return nodes_[static_cast<size_t>(id)].meta; }
-  void set_val(NodeId id, std::optional<Value> val) { nodes_[static_cast<size_t>(id)].val = std::move(val); }
+  NodeMeta& meta(NodeId id) { return nodes_[static_cast<size_t>(id)].meta.edit(); }
+  void set_meta(NodeId id, Shared<NodeMeta> meta) { nodes_[static_cast<size_t>(id)].meta = std::move(meta); }
+  void set_val(NodeId id, Shared<Value> val) { nodes_[static_cast<size_t>(id)].val = std::move(val); }
   void set_args(NodeId id, ArgumentList args);
   void set_kwargs(NodeId id, std::vector<std::pair<std::string, Argument>> kwargs);
   void set_target(NodeId id, std::string_view target) { nodes_[static_cast<size_t>(id)].target = target; }
@@ -98,7 +100,14 @@ class Graph {
   void set_user_order(NodeId id, std::vector<NodeId> users);
 
  private:
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  using SuffixTable = std::unordered_map<std::string, int64_t, TextHash, std::equal_to<>>;
+
   Node& node(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
+  void note_suffix(std::string_view node_name);
   void link(NodeId id);
   void unlink(NodeId id);
   void add_uses(NodeId user, const std::vector<NodeId>& inputs);
@@ -106,8 +115,8 @@ class Graph {
   void redirect(NodeId from, NodeId to, const std::vector<NodeId>& users);
 
   std::vector<Node> nodes_;
-  std::unordered_map<std::string, NodeId> by_name_;
-  mutable std::unordered_map<std::string, int64_t> next_suffix_;
+  NameIndex by_name_;
+  SuffixTable highest_suffix_;  // by the name without it
   NodeId first_ = kNoNode;
   NodeId last_ = kNoNode;
   NodeId insertion_point_ = kNoNode;

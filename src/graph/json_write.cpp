@@ -136,7 +136,7 @@ void JsonWriter::users(const Graph& graph, const Node& node, const std::vector<i
 }
 
 void JsonWriter::meta(const Node& node) {
-  const NodeMeta& m = node.meta;
+  const NodeMeta& m = *node.meta;
   bool first = true;
   const auto key = [&](std::string_view name) {
     out_ += first ? '{' : ',';

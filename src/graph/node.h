@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/shared.h"
 #include "graph/value.h"
 
 namespace sapwood::graph {
@@ -68,11 +69,11 @@ struct Node {
   NodeId id = kNoNode;
   NodeKind kind = NodeKind::kCallFunction;
   std::string name;    ///< unique in the graph, stable
-  std::string target;  ///< "aten.mm.default", "operator.getitem", or the placeholder / attribute name
+  SharedText target;   ///< "aten.mm.default", "operator.getitem", or the placeholder / attribute name
   ArgumentList args;
   std::vector<std::pair<std::string, Argument>> kwargs;
-  std::optional<Value> val;  ///< none: no metadata (the output node, a module attribute)
-  NodeMeta meta;
+  Shared<Value> val;  ///< none: no metadata (the output node, a module attribute)
+  Shared<NodeMeta> meta;
   std::vector<NodeId> users;  ///< each user once, in the order in which it became one
   NodeId prev = kNoNode;      ///< neighbours in graph order
   NodeId next = kNoNode;

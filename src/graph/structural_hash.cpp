@@ -30,7 +30,7 @@ class StructuralHasher {
     word(static_cast<uint64_t>(node.kind));
     if (node.kind == NodeKind::kCallFunction) text(node.target);
     if (node.kind == NodeKind::kGetAttr) add_attribute(node.target);
-    word(static_cast<uint64_t>(node.meta.partitioner_tag));
+    word(static_cast<uint64_t>(node.meta->partitioner_tag));
     add(node.args);
     word(node.kwargs.size());
     for (const auto& [key, arg] : node.kwargs) {

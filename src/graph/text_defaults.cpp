@@ -98,7 +98,7 @@ bool is_countable(const TensorMeta& tensor) {
 
 bool has_storage_by_default(Layout layout) { return layout == Layout::kStrided || layout == Layout::kJagged; }
 
-bool has_tensor(const std::optional<Value>& val) { return val && holds_tensor(*val); }
+bool has_tensor(const Shared<Value>& val) { return val && holds_tensor(*val); }
 
 int32_t StorageNumbers::default_number(const Graph& graph, const Node& node, const TensorMeta& tensor) const {
   const bool whole = node.val && node.val->as<TensorMeta>() == &tensor;

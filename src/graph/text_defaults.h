@@ -21,7 +21,7 @@ bool is_countable(const TensorMeta& tensor);
 bool has_storage_by_default(Layout layout);
 
 /// Whether `tensor_meta` is set unless the text says otherwise: the value is or holds a tensor.
-bool has_tensor(const std::optional<Value>& val);
+bool has_tensor(const Shared<Value>& val);
 
 /// Storage numbers in the order of the text: a tensor that names none gets the next new number; its bytes follow from
 /// its shape, or from the tensor that had the number first.

@@ -200,9 +200,9 @@ void TextParser::parse_node(Graph& graph) {
     check_new_name(graph, token);
   }
   parse_callee(node);
-  if (node.val) settle(node, *node.val, true);
+  if (node.val) settle(node, node.val.edit(), true);
   parse_meta(node);
-  if (!has_tensor_meta_) node.meta.tensor_meta = has_tensor(node.val);
+  if (!has_tensor_meta_) node.meta.edit().tensor_meta = has_tensor(node.val);
   const NodeId id = graph.add(std::move(node));
   if (const TensorMeta* tensor = graph[id].tensor()) storages_.record(*tensor, id);
   if (!orders_->empty() && orders_->back().node == kNoNode) orders_->back().node = id;

@@ -65,7 +65,7 @@ void TextParser::parse_meta(Node& node) {
     if ((seen >> fact & 1U) != 0) in_.fail(begin, key + " is given twice; remove one");
     seen |= uint64_t{1} << fact;
     in_.skip();
-    if (parse_flag(node.meta, key)) {
+    if (parse_flag(node.meta.edit(), key)) {
       has_tensor_meta_ = has_tensor_meta_ || key == "tensor_meta";
       continue;
     }
@@ -89,7 +89,7 @@ bool TextParser::parse_flag(NodeMeta& meta, std::string_view key) {
 }
 
 void TextParser::parse_fact(Node& node, std::string_view key, size_t begin) {
-  NodeMeta& meta = node.meta;
+  NodeMeta& meta = node.meta.edit();
   if (parse_number_fact(meta, key) || parse_text_fact(meta, key)) return;
   if (key == "partitioner_tag" || key == "recompute") return parse_policy(meta, key == "partitioner_tag");
   if (key == "unbacked_bindings") return parse_bindings(meta);

@@ -34,11 +34,11 @@ void TextPrinter::meta(const Node& node) {
   const size_t before = out_.size();
   out_ += "  #";
   const size_t begin = out_.size();
-  meta_policies(node.meta);
+  meta_policies(*node.meta);
   users(node);
-  if (node.meta.tensor_meta != has_tensor(node.val))
-    key(node.meta.tensor_meta ? "tensor_meta=true" : "tensor_meta=false");
-  meta_texts(node.meta);
+  if (node.meta->tensor_meta != has_tensor(node.val))
+    key(node.meta->tensor_meta ? "tensor_meta=true" : "tensor_meta=false");
+  meta_texts(*node.meta);
   if (out_.size() == begin) out_.resize(before);
 }
 

@@ -49,7 +49,7 @@ void check_getitem(VerifyContext& context, NodeId id) {
     context.report("getitem-arguments", id, "getitem takes a node and an index");
     return;
   }
-  const std::optional<Value>& value = context.graph[source->id].val;
+  const Shared<Value>& value = context.graph[source->id].val;
   if (value && value->as<DictValue>()) return;  // a dictionary is indexed by name
   const auto* index = node.args[1].as<int64_t>();
   if (!index) {
@@ -92,7 +92,7 @@ void check_tags(VerifyContext& context) {
     for (const auto& [key, arg] : node.kwargs) for_each_node(arg, look);
     needs_tangent[static_cast<size_t>(id)] = needs;
     const bool computed = node.kind == NodeKind::kCallFunction;
-    if (needs && computed && is_forward(node.meta.partitioner_tag))
+    if (needs && computed && is_forward(node.meta->partitioner_tag))
       context.report("forward-reads-tangent", id, "is tagged forward but depends on an incoming gradient");
   }
 }

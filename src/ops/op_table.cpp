@@ -124,7 +124,7 @@ OpInfo describe(const Graph& graph, const Node& node) {
   // A graph says of each higher-order call whether it has an effect. Of anything else nothing is known, not even a
   // schema: it may do anything, so it is kept where it is.
   const bool is_python_function = node.target.starts_with("operator.") || node.target.starts_with("math.");
-  unknown.effect = node.target.starts_with("higher_order.") ? node.meta.impure : !is_python_function;
+  unknown.effect = node.target.starts_with("higher_order.") ? node.meta->impure : !is_python_function;
   return unknown;
 }
 

@@ -26,9 +26,9 @@ void check_range(double budget, const Node& node) {
 }
 
 void add_mark(const Node& node, bool counts, RegionMarks& marks) {
-  if (node.meta.region_memory_budget) {
-    check_range(*node.meta.region_memory_budget, node);
-    marks.budgets.insert(*node.meta.region_memory_budget);
+  if (node.meta->region_memory_budget) {
+    check_range(*node.meta->region_memory_budget, node);
+    marks.budgets.insert(*node.meta->region_memory_budget);
   } else if (node.kind == NodeKind::kCallFunction && counts) {
     marks.unmarked.push_back(node.name);
   }
@@ -54,7 +54,7 @@ std::string listed(const std::vector<std::string>& names) {
 double resolve_budget(const JointView& view, const Classification& classes, const PartitionOptions& options) {
   double budget = options.activation_memory_budget;
   for (const NodeId id : view.order) {
-    const auto& mark = view.node(id).meta.memory_budget;
+    const auto& mark = view.node(id).meta->memory_budget;
     // PyTorch overlooks a budget that is written as an integer.
     if (!mark || (mark->is_integer && options.compatibility == Compatibility::kTorch213)) continue;
     check_range(mark->value, view.node(id));

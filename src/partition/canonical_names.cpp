@@ -125,8 +125,8 @@ std::string call_form(const Node& node) {
     arguments.add(argument);
   }
   add_item(node, form);
-  form += " " + std::to_string(static_cast<int>(node.meta.partitioner_tag));
-  form += " " + std::to_string(static_cast<int>(node.meta.recompute));
+  form += " " + std::to_string(static_cast<int>(node.meta->partitioner_tag));
+  form += " " + std::to_string(static_cast<int>(node.meta->recompute));
   return form;
 }
 

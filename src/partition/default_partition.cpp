@@ -26,7 +26,7 @@ std::vector<uint8_t> recorded_forward(const JointView& view) {
   size_t end = 0;
   for (size_t i = 0; i < view.order.size(); ++i) {
     const NodeId id = view.order[i];
-    if (view.node(id).meta.partitioner_tag == PartitionerTag::kForward || view.is_input(id)) end = i + 1;
+    if (view.node(id).meta->partitioner_tag == PartitionerTag::kForward || view.is_input(id)) end = i + 1;
   }
   std::vector<uint8_t> forward(view.role.size(), 0);
   for (size_t i = 0; i < end; ++i)
@@ -81,7 +81,7 @@ class DefaultChoice {
   void save(NodeId id) { add(view_.is_opaque(id) ? sets_.objects : sets_.tensors, id); }
 
   void consider_tensor(NodeId id) {
-    if (view_.is_call(id) && !view_.is_tensor(id) && !view_.node(id).meta.tensor_meta) {
+    if (view_.is_call(id) && !view_.is_tensor(id) && !view_.node(id).meta->tensor_meta) {
       throw_unsupported(
           kStage, "'" + view_.node(id).name + "' (" + view_.node(id).target +
                       ") isn't a tensor, so it can't be saved; take its results apart with getitem in the forward");

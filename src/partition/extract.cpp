@@ -98,7 +98,7 @@ class PartBuilder {
   /// A tuple among the inputs is taken apart where it comes in.
   void add_input(Graph& part, NodeId id, bool is_backward) {
     const NodeId added = part.placeholder(view_.node(id).name, view_.node(id).val);
-    part.meta(added) = view_.node(id).meta;
+    part.set_meta(added, view_.node(id).meta);
     map_[static_cast<size_t>(id)] = added;
     if (view_.node(id).tensor()) return;
     for (const NodeId item : selection_.nodes) {
@@ -111,7 +111,7 @@ class PartBuilder {
     Node copy = view_.node(id);
     copy.users.clear();
     remap_nodes(copy, [&](NodeId old) { return map_[static_cast<size_t>(old)]; });
-    copy.meta.autograd_backward = copy.meta.autograd_backward || is_backward;
+    if (is_backward && !copy.meta->autograd_backward) copy.meta.edit().autograd_backward = true;
     map_[static_cast<size_t>(id)] = part.add(std::move(copy));
   }
 

@@ -67,7 +67,7 @@ void fill_tables(JointView& view) {
     view.position[at] = static_cast<int32_t>(i);
     view.role[at] = role_of_node(view.node(id));
     view.op[at] = lookup(view, view.node(id));
-    view.policy[at] = view.node(id).meta.recompute;
+    view.policy[at] = view.node(id).meta->recompute;
     view.inputs[at] = view.graph->inputs(id);
   }
   for (const NodeId id : view.order)
@@ -77,7 +77,7 @@ void fill_tables(JointView& view) {
 
 void place_by_tag(JointView& view, NodeId id) {
   const auto at = static_cast<size_t>(id);
-  const PartitionerTag tag = view.node(id).meta.partitioner_tag;
+  const PartitionerTag tag = view.node(id).meta->partitioner_tag;
   const bool is_mutable = view.op[at]->is_mutable;
   const bool must_backward = tag == PartitionerTag::kMustBeInBackward;
   const bool backward = tag == PartitionerTag::kBackward;
@@ -198,12 +198,12 @@ bool JointView::must_recompute(NodeId id) const {
 bool JointView::must_save(NodeId id) const { return policy[static_cast<size_t>(id)] == CheckpointPolicy::kMustSave; }
 
 bool JointView::is_backward_tagged(NodeId id) const {
-  return node(id).meta.partitioner_tag == PartitionerTag::kBackward;
+  return node(id).meta->partitioner_tag == PartitionerTag::kBackward;
 }
 
 bool JointView::is_impure(NodeId id) const {
   const Node& n = node(id);
-  return n.meta.impure ||
+  return n.meta->impure ||
          (n.kind == NodeKind::kCallFunction && info(id).known && (info(id).effect || info(id).is_mutable));
 }
 
@@ -250,7 +250,7 @@ std::vector<int32_t> overwritten_in_forward(const JointView& view) {
   std::vector<int32_t> storages;
   for (const NodeId id : view.order) {
     const graph::Node& node = view.node(id);
-    if (!node.is_call("aten.copy_.default") || node.meta.partitioner_tag != PartitionerTag::kMustBeInForward) continue;
+    if (!node.is_call("aten.copy_.default") || node.meta->partitioner_tag != PartitionerTag::kMustBeInForward) continue;
     const auto* target = node.args.empty() ? nullptr : node.args[0].as<graph::NodeArg>();
     if (target && view.is_input(target->id) && view.storage(target->id) >= 0)
       storages.push_back(view.storage(target->id));
@@ -300,7 +300,7 @@ void collect_step_outputs(JointView& view, const graph::JointGraph& step) {
   };
   for (const NodeId value : step.graph.output_values()) add(value);
   for (const NodeId id : step.graph.order()) {
-    if (step.graph[id].meta.partitioner_tag != PartitionerTag::kOptimizer) continue;
+    if (step.graph[id].meta->partitioner_tag != PartitionerTag::kOptimizer) continue;
     for (const NodeId read : step.graph.inputs(id)) {
       const bool computed_forward = view.position[static_cast<size_t>(read)] >= 0 && view.is_call(read) &&
                                     !view.in_backward[static_cast<size_t>(read)];
@@ -321,16 +321,16 @@ JointView view_step(const graph::JointGraph& step) {
   view.whole_step = true;
   for (const NodeId id : step.graph.order()) {
     const Node& node = step.graph[id];
-    if (node.meta.partitioner_tag != PartitionerTag::kOptimizer && node.kind != NodeKind::kOutput)
+    if (node.meta->partitioner_tag != PartitionerTag::kOptimizer && node.kind != NodeKind::kOutput)
       view.order.push_back(id);
-    if (node.kind == NodeKind::kPlaceholder && node.meta.partitioner_tag == PartitionerTag::kOptimizer)
+    if (node.kind == NodeKind::kPlaceholder && node.meta->partitioner_tag == PartitionerTag::kOptimizer)
       view.order.push_back(id);
   }
   resize_tables(view, step.graph.id_bound());
   fill_tables(view);
   for (const NodeId id : view.order) {
     const auto at = static_cast<size_t>(id);
-    const PartitionerTag tag = view.node(id).meta.partitioner_tag;
+    const PartitionerTag tag = view.node(id).meta->partitioner_tag;
     if (view.node(id).kind == NodeKind::kPlaceholder) {
       view.role[at] = Role::kPrimal;
       view.is_static[at] = 1;

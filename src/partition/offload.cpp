@@ -111,7 +111,7 @@ struct Site {
   NodeId before;
 
   NodeId add(std::string name, std::string_view target, graph::ArgumentList args,
-             std::optional<graph::Value> value) const {
+             graph::Shared<graph::Value> value) const {
     return add_call(graph, before, {std::move(name), std::string(target), std::move(args), std::move(value)});
   }
   void stream(std::string_view verb, graph::ArgumentList args, std::string name = {}) const {

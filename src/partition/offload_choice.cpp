@@ -18,7 +18,7 @@ using graph::NodeId;
 using graph::NodeKind;
 
 bool is_marked(const Node& node) {
-  const CheckpointPolicy policy = node.meta.recompute;
+  const CheckpointPolicy policy = node.meta->recompute;
   return policy == CheckpointPolicy::kMustCpuOffload || policy == CheckpointPolicy::kPreferCpuOffload;
 }
 

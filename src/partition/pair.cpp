@@ -67,11 +67,11 @@ NodeId add_call(Graph& graph, NodeId before, NewCall call) {
   return id;
 }
 
-NodeId add_placeholder_behind(Graph& graph, NodeId old, std::string_view name, graph::Value value) {
+NodeId add_placeholder_behind(Graph& graph, NodeId old, std::string_view name, graph::Shared<graph::Value> value) {
   const NodeId outer = graph.insertion_point();
   graph.set_insertion_point(graph[old].next);
   const NodeId added = graph.placeholder(name, std::move(value));
-  graph.meta(added) = graph[old].meta;
+  graph.set_meta(added, graph[old].meta);
   graph.set_insertion_point(outer);
   return added;
 }
@@ -90,7 +90,7 @@ std::vector<int32_t> graph_positions(const Graph& graph) {
 }
 
 bool is_tangent_or_seed(const graph::Node& placeholder) {
-  const auto mentions = [&](std::string_view part) { return placeholder.target.find(part) != std::string::npos; };
+  const auto mentions = [&](std::string_view part) { return placeholder.target.contains(part); };
   return mentions("tangents") || mentions("bwd_seed") || mentions("bwd_base_offset");
 }
 

@@ -40,7 +40,7 @@ struct NewCall {
   std::string name;  ///< gets a number behind it if it is taken
   std::string target;
   graph::ArgumentList args;
-  std::optional<graph::Value> value;
+  graph::Shared<graph::Value> value;
 };
 
 /// Adds a call before `before`, marked as one with tensor metadata if it yields a tensor.
@@ -48,7 +48,7 @@ graph::NodeId add_call(graph::Graph& graph, graph::NodeId before, NewCall call);
 
 /// Adds a placeholder directly behind another one, with its facts. Errors: internal error if the name is taken, since
 /// the two graphs of a pair speak of one value by one name.
-graph::NodeId add_placeholder_behind(graph::Graph& graph, graph::NodeId old, std::string_view name, graph::Value value);
+graph::NodeId add_placeholder_behind(graph::Graph& graph, graph::NodeId old, std::string_view name, graph::Shared<graph::Value> value);
 
 /// The reader of `id` that comes first, by a table of positions; the output node if nothing reads it.
 graph::NodeId first_reader(const graph::Graph& graph, graph::NodeId id, const std::vector<int32_t>& positions);

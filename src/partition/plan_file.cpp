@@ -42,7 +42,7 @@ Json saved_json(const Graph& joint, const SavedValue& value) {
     price["extra_bytes"] = value.price.extra_bytes;
     if (!value.price.obstacle.empty()) price["obstacle"] = value.price.obstacle;
   }
-  if (!joint[value.node].meta.stack_trace.empty()) entry["source"] = joint[value.node].meta.stack_trace;
+  if (!joint[value.node].meta->stack_trace.empty()) entry["source"] = joint[value.node].meta->stack_trace;
   return entry;
 }
 

@@ -73,11 +73,11 @@ class ItemNames {
   int64_t last_ = 0;
 };
 
-NodeId add_item(Graph& graph, NodeId tuple, int64_t index, std::string_view name, std::optional<graph::Value> value) {
+NodeId add_item(Graph& graph, NodeId tuple, int64_t index, std::string_view name, graph::Shared<graph::Value> value) {
   return graph.call("operator.getitem", {Argument::node(tuple), Argument(index)}, std::move(value), name);
 }
 
-NodeId add_last_placeholder(Graph& part, const std::string& name, std::optional<graph::Value> value) {
+NodeId add_last_placeholder(Graph& part, const std::string& name, graph::Shared<graph::Value> value) {
   const std::vector<NodeId> inputs = part.placeholders();
   part.set_insertion_point(inputs.empty() ? part.first() : part[inputs.back()].next);
   const NodeId added = part.placeholder(part.unique_name(name), std::move(value));
@@ -104,7 +104,7 @@ NodeId save_state(Graph& forward, NodeId id, ItemNames& names) {
   const NodeId wrapped = add_wrapped(forward, node, kSave, {});
   const NodeId state = add_item(forward, wrapped, 0, names.next(), graph::Value(state_meta(forward)));
   const NodeId result = add_item(forward, wrapped, 1, names.next(), node.val);
-  forward.meta(result) = node.meta;
+  forward.set_meta(result, node.meta);
   forward.replace_all_uses(id, result);
   forward.erase(id);
   return state;
@@ -118,7 +118,7 @@ void replay_state(Graph& backward, NodeId id, int64_t number, NodeId first_tange
   backward.set_insertion_point(id);
   const NodeId wrapped = add_wrapped(backward, node, kReplay, {Argument::node(state)});
   backward.set_val(wrapped, node.val);
-  backward.meta(wrapped) = node.meta;
+  backward.set_meta(wrapped, node.meta);
   backward.replace_all_uses(id, wrapped);
   backward.erase(id);
 }
@@ -177,7 +177,7 @@ void run_with_generator(Graph& part, NodeId id, const std::string& name, const g
   kwargs.emplace_back("rng_state", Argument::node(generator));
   part.set_kwargs(wrapped, std::move(kwargs));
   part.set_val(wrapped, node.val);
-  part.meta(wrapped) = node.meta;
+  part.set_meta(wrapped, node.meta);
   part.replace_all_uses(id, wrapped);
   part.erase(id);
   part.set_insertion_point(kNoNode);

@@ -14,7 +14,7 @@ using graph::NodeId;
 /// What the graph was recorded with wins: its producer may know formulas for operators of its own.
 double flops(const JointView& view, NodeId id) {
   const graph::Node& node = view.node(id);
-  const auto counted = node.meta.flops ? node.meta.flops : ops::count_flops(*view.graph, node);
+  const auto counted = node.meta->flops ? node.meta->flops : ops::count_flops(*view.graph, node);
   return static_cast<double>(std::max<int64_t>(counted.value_or(1), 1));
 }
 

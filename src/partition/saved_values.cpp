@@ -155,7 +155,7 @@ SavedSets settle(const JointView& view, SavedSets chosen) {
   drop_unread(view, chosen);
   bind_symbols(view, chosen);
   std::ranges::stable_partition(chosen.tensors,
-                                [&](NodeId id) { return !view.node(id).meta.saved_tensor_with_no_vc_check; });
+                                [&](NodeId id) { return !view.node(id).meta->saved_tensor_with_no_vc_check; });
   return chosen;
 }
 

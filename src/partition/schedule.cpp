@@ -17,7 +17,7 @@ using graph::PartitionerTag;
 constexpr std::string_view kStage = "schedule";
 
 bool runs_after_forward(const Node& node) {
-  const PartitionerTag tag = node.meta.partitioner_tag;
+  const PartitionerTag tag = node.meta->partitioner_tag;
   return tag == PartitionerTag::kBackward || tag == PartitionerTag::kMustBeInBackward ||
          tag == PartitionerTag::kOptimizer;
 }
@@ -102,11 +102,11 @@ class Scheduler {
     Node copy = graph()[id];
     copy.users.clear();
     copy.name = graph().unique_name(copy.name + "_recompute");
-    copy.meta.partitioner_tag = PartitionerTag::kBackward;
-    copy.meta.autograd_backward = true;
+    copy.meta.edit().partitioner_tag = PartitionerTag::kBackward;
+    copy.meta.edit().autograd_backward = true;
     remap_nodes(copy, [&](NodeId old) { return available_id(old); });
     if (copy.val)
-      storages_.renew(*copy.val,
+      storages_.renew(copy.val.edit(),
                       info.is_view || info.op_class == ops::OpClass::kView || copy.target == "operator.getitem");
     graph().set_insertion_point(reader);
     copies_[static_cast<size_t>(id)] = graph().add(std::move(copy));
@@ -116,7 +116,7 @@ class Scheduler {
   void drop_unread(const std::vector<NodeId>& order) {
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const Node& node = graph()[*it];
-      if (node.kind != NodeKind::kCallFunction || !node.users.empty() || node.meta.impure || runs_after_forward(node))
+      if (node.kind != NodeKind::kCallFunction || !node.users.empty() || node.meta->impure || runs_after_forward(node))
         continue;
       if (ops::describe(graph(), node).is_pure()) graph().erase(*it);
     }

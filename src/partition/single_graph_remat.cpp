@@ -23,7 +23,7 @@ constexpr std::string_view kStage = "single-graph remat";
 constexpr std::string_view kPhase = "phase";
 
 bool is_annotated(const Node& node) {
-  return std::ranges::any_of(node.meta.custom, [](const auto& entry) {
+  return std::ranges::any_of(node.meta->custom, [](const auto& entry) {
     const auto* text = entry.second.template as<std::string>();
     return entry.first == kPhase && text && *text == "backward";
   });
@@ -48,7 +48,7 @@ std::vector<Region> find_regions(const JointView& view, bool annotated) {
   bool inside = false;
   for (size_t i = 0; i < view.order.size(); ++i) {
     const Node& node = view.node(view.order[i]);
-    const bool backward = annotated ? is_annotated(node) : node.meta.autograd_backward;
+    const bool backward = annotated ? is_annotated(node) : node.meta->autograd_backward;
     if (backward && !inside) regions.push_back({i, i});
     if (backward) regions.back().end = i + 1;
     inside = backward;
@@ -151,13 +151,14 @@ class Rematerializer {
     Node copy = graph_[id];
     copy.users.clear();
     copy.name = graph_.unique_name(copy.name + "_recomputed");
-    copy.meta.autograd_backward = true;
-    if (copy.meta.partitioner_tag == PartitionerTag::kForward) copy.meta.partitioner_tag = PartitionerTag::kBackward;
+    graph::NodeMeta& meta = copy.meta.edit();
+    meta.autograd_backward = true;
+    if (meta.partitioner_tag == PartitionerTag::kForward) meta.partitioner_tag = PartitionerTag::kBackward;
     // The region stays one region.
     if (is_annotated(graph_[reader]) && !is_annotated(copy))
-      copy.meta.custom.emplace_back(std::string(kPhase), graph::Argument("backward"));
+      meta.custom.emplace_back(std::string(kPhase), graph::Argument("backward"));
     remap_nodes(copy, [&](NodeId old) { return newest(old); });
-    if (copy.val) storages_.renew(*copy.val, info.is_view || view_.is_view(id) || view_.is_getitem(id));
+    if (copy.val) storages_.renew(copy.val.edit(), info.is_view || view_.is_view(id) || view_.is_getitem(id));
     names_.push_back(copy.name);
     graph_.set_insertion_point(reader);
     copies_[static_cast<size_t>(id)] = graph_.add(std::move(copy));
@@ -185,7 +186,7 @@ class Rematerializer {
 
 /// As in a partition, a functional collective that nothing reads is dropped.
 bool can_drop(const Graph& graph, const Node& node) {
-  if (!node.users.empty() || node.meta.impure) return false;
+  if (!node.users.empty() || node.meta->impure) return false;
   if (node.kind == NodeKind::kGetAttr) return true;
   if (node.kind != NodeKind::kCallFunction) return false;
   const ops::OpInfo info = ops::describe(graph, node);
@@ -226,7 +227,9 @@ SingleGraphRemat rematerialize_single_graph(Graph& graph) {
   if (region.begin == region.end) return {};
   Rematerializer rematerializer(graph, view, region);
   rematerializer.plan();
-  for (const NodeId id : view.order) graph.meta(id).recompute = view.policy[static_cast<size_t>(id)];
+  for (const NodeId id : view.order)
+    if (const auto policy = view.policy[static_cast<size_t>(id)]; policy != graph[id].meta->recompute)
+      graph.meta(id).recompute = policy;
   SingleGraphRemat result;
   result.recomputed = rematerializer.apply();
   result.dropped = drop_dead_nodes(graph);

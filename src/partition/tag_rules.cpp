@@ -21,9 +21,9 @@ bool any_user_recomputed(const JointView& view, NodeId id) {
 }
 
 bool feeds_later_region(const JointView& view, NodeId id) {
-  const auto& region = view.node(id).meta.ac_graph_id;
+  const auto& region = view.node(id).meta->ac_graph_id;
   return region && std::ranges::any_of(view.users_of(id), [&](NodeId user) {
-           const auto& other = view.node(user).meta.ac_graph_id;
+           const auto& other = view.node(user).meta->ac_graph_id;
            return view.must_recompute(user) && other && *other > *region;
          });
 }
@@ -31,13 +31,13 @@ bool feeds_later_region(const JointView& view, NodeId id) {
 /// Takes one tensor out of a region's operator with several results.
 bool is_part_of_region_result(const JointView& view, NodeId id) {
   if (!view.is_getitem(id) || view.inputs_of(id).empty()) return false;
-  const graph::NodeMeta& source = view.node(view.inputs_of(id).front()).meta;
+  const graph::NodeMeta& source = *view.node(view.inputs_of(id).front()).meta;
   return !source.tensor_meta && source.ac_graph_id;
 }
 
 void settle_region_boundaries(JointView& view, bool save_region_inputs) {
   for (const NodeId id : view.order) {
-    const graph::NodeMeta& meta = view.node(id).meta;
+    const graph::NodeMeta& meta = *view.node(id).meta;
     if (view.must_recompute(id)) {
       const bool hooked = meta.has_backward_hook && !any_user_recomputed(view, id);
       if (feeds_later_region(view, id) || hooked) mark_save(view, id);
@@ -66,8 +66,8 @@ void save_sources_of_double_writes(JointView& view) {
     const auto* target = node.args.size() < 2 ? nullptr : node.args[0].as<graph::NodeArg>();
     const auto* source = node.args.size() < 2 ? nullptr : node.args[1].as<graph::NodeArg>();
     if (!target || !source) continue;
-    if (node.meta.partitioner_tag == PartitionerTag::kMustBeInBackward) written_in_backward.insert(target->id);
-    const bool forward = node.meta.partitioner_tag == PartitionerTag::kMustBeInForward;
+    if (node.meta->partitioner_tag == PartitionerTag::kMustBeInBackward) written_in_backward.insert(target->id);
+    const bool forward = node.meta->partitioner_tag == PartitionerTag::kMustBeInForward;
     if (forward && written_in_backward.contains(target->id)) mark_save(view, source->id);
   }
 }
@@ -76,7 +76,7 @@ void save_sources_of_double_writes(JointView& view) {
 
 bool has_recompute_marks(const graph::Graph& joint) {
   for (NodeId id = joint.first(); id != graph::kNoNode; id = joint[id].next) {
-    const CheckpointPolicy policy = joint[id].meta.recompute;
+    const CheckpointPolicy policy = joint[id].meta->recompute;
     if (policy == CheckpointPolicy::kMustRecompute || policy == CheckpointPolicy::kPreferRecompute) return true;
   }
   return false;
@@ -90,7 +90,7 @@ void check_marks(const JointView& view, const Classification& classes) {
                                   "' is marked for recomputation, but there is nothing to compute an input from; take "
                                   "the mark off");
     }
-    if (node.meta.partitioner_tag == PartitionerTag::kMustBeInForward && classes.in_closure(id)) {
+    if (node.meta->partitioner_tag == PartitionerTag::kMustBeInForward && classes.in_closure(id)) {
       throw_user("partition", "'" + node.name + "' (" + node.target +
                                   ") is tagged must_be_in_forward, but depends on an incoming gradient, which only the "
                                   "backward has; change the tag or what it reads");

@@ -49,7 +49,7 @@ Json node_json(const Graph& joint, NodeId id, size_t index) {
           {"target", node.target},
           {"shape", shape_text(node)},
           {"input_arguments", names_json(joint, joint.inputs(id))},
-          {"stack_trace", node.meta.stack_trace}};
+          {"stack_trace", node.meta->stack_trace}};
 }
 
 Json nodes_json(const Graph& joint, const KnapsackRecord& knapsack) {

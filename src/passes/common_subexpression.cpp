@@ -162,7 +162,7 @@ bool merge(Graph& graph, bool as_torch) {
     if (fact.is_mutable) ++region;
     const graph::TensorMeta* tensor = node.tensor();
     const bool aliases_output = tensor && tensor->storage && visible.contains(*tensor->storage);
-    const bool binds_symbol = !as_torch && !node.meta.unbacked_bindings.empty();
+    const bool binds_symbol = !as_torch && !node.meta->unbacked_bindings.empty();
     if (fact.never_merged || aliases_output || binds_symbol) continue;
     const auto [entry, fresh] = first.try_emplace(LeafHasher(node).value(), Representative{id, region});
     if (fresh || !same_call(node, graph[entry->second.id])) continue;

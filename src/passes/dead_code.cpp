@@ -19,7 +19,7 @@ class Effects {
   explicit Effects(const Graph& graph) : graph_(graph) {}
 
   bool keeps(const Node& node) {
-    if (node.kind == NodeKind::kPlaceholder || node.kind == NodeKind::kOutput || node.meta.impure) return true;
+    if (node.kind == NodeKind::kPlaceholder || node.kind == NodeKind::kOutput || node.meta->impure) return true;
     return node.kind == NodeKind::kCallFunction && has_effect(node);
   }
 

@@ -26,7 +26,7 @@ bool same_kind(const Graph& g, NodeId a, NodeId b) {
   return g[a].val && g[b].val && without_memory(*g[a].val) == without_memory(*g[b].val);
 }
 
-bool is_tangent(const graph::Node& node) { return node.target.find("tangents") != std::string::npos; }
+bool is_tangent(const graph::Node& node) { return node.target.contains("tangents"); }
 
 void set_outputs(Graph& g, const std::vector<NodeId>& values) {
   graph::ArgumentList items;

@@ -81,7 +81,7 @@ std::vector<const TensorMeta*> result_metas(const Node& node) {
 
 StepPart part_of(const Node& node) {
   using graph::PartitionerTag;
-  switch (node.meta.partitioner_tag) {
+  switch (node.meta->partitioner_tag) {
     case PartitionerTag::kOptimizer:
       return StepPart::kOptimizer;
     case PartitionerTag::kBackward:
@@ -368,7 +368,7 @@ class Lowering {
   }
 
   bool is_ordered(const Node& node, const interp::Callable& callable) const {
-    if (node.meta.impure || callable.schema().returns().empty()) return true;
+    if (node.meta->impure || callable.schema().returns().empty()) return true;
     if (callable.op() == nullptr) return false;
     return callable.op()->hasTag(at::Tag::nondeterministic_seeded) ||
            !(node.target.starts_with("aten.") || node.target.starts_with("prims."));

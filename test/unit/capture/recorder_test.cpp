@@ -372,8 +372,8 @@ TEST(Recorder, SourceLinesAreThoseOfTheUser) {
   const Recording recording = recorder.finish({{recorder.read(x), {}}});
   const graph::NodeId sin = recording.step.graph.find("sin");
   ASSERT_NE(sin, graph::kNoNode);
-  EXPECT_NE(recording.step.graph[sin].meta.stack_trace.find("SourceLines"), std::string::npos)
-      << recording.step.graph[sin].meta.stack_trace;
+  EXPECT_NE(recording.step.graph[sin].meta->stack_trace.find("SourceLines"), std::string::npos)
+      << recording.step.graph[sin].meta->stack_trace;
 }
 
 /// Random straight-line programs of views, writes and arithmetic on a pool of tensors.

@@ -230,7 +230,7 @@ Result change_constant_type(const Subject& subject, Random& random) {
   Mutant mutant{subject.pair, "type of a constant of "};
   Graph& part = some_part(mutant, random);
   for (const NodeId id : shuffled_calls(part, random)) {
-    if (part[id].target.find(".Scalar") == std::string::npos && part[id].target.find(".Tensor") == std::string::npos)
+    if (!part[id].target.contains(".Scalar") && !part[id].target.contains(".Tensor"))
       continue;
     graph::ArgumentList args = part[id].args;
     for (Argument& argument : args) {
@@ -255,7 +255,7 @@ Result change_target(const Subject& subject, Random& random) {
   Mutant mutant{subject.pair, "operator of "};
   Graph& part = some_part(mutant, random);
   for (const NodeId id : shuffled_calls(part, random)) {
-    const auto other = std::ranges::find(kOthers, part[id].target, &std::pair<std::string, std::string>::first);
+    const auto other = std::ranges::find(kOthers, part[id].target.str(), &std::pair<std::string, std::string>::first);
     if (other == kOthers.end()) continue;
     mutant.what += part[id].name;
     const std::string schema = "aten::" + other->second.substr(5) + "(Tensor self, Tensor other) -> Tensor";

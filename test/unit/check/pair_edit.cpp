@@ -84,7 +84,7 @@ NodeId hand_over(GraphPair& pair, std::string name) {
     if (behind == kNoNode && pair.backward[id].kind != NodeKind::kPlaceholder) behind = id;
   pair.backward.set_insertion_point(behind);
   const NodeId added = pair.backward.placeholder(name, pair.forward[source].val);
-  pair.backward.meta(added) = pair.forward[source].meta;
+  pair.backward.set_meta(added, pair.forward[source].meta);
   pair.backward.set_insertion_point(kNoNode);
   return added;
 }

@@ -55,8 +55,8 @@ std::vector<NodeId> wrapped_nodes(const Graph& joint, const json& decision) {
     const auto declared = joint.ops.find(joint[id].target);
     if (declared == joint.ops.end() || named.contains(joint[id].name)) continue;
     const auto& tags = declared->second.tags;
-    const bool marked = joint[id].meta.recompute == graph::CheckpointPolicy::kMustRecompute ||
-                        joint[id].meta.recompute == graph::CheckpointPolicy::kPreferRecompute;
+    const bool marked = joint[id].meta->recompute == graph::CheckpointPolicy::kMustRecompute ||
+                        joint[id].meta->recompute == graph::CheckpointPolicy::kPreferRecompute;
     if (marked && std::ranges::find(tags, "nondeterministic_seeded") != tags.end()) wrapped.push_back(id);
   }
   return wrapped;
@@ -104,8 +104,8 @@ class PartReplay {
     const NodeId source = joint_.find(name);
     const bool known = source != kNoNode;
     const NodeId added =
-        part_.placeholder(name, known ? joint_[source].val : std::optional(graph::Value(state_meta(states_++))));
-    if (known) part_.meta(added) = joint_[source].meta;
+        part_.placeholder(name, known ? joint_[source].val : graph::Shared<graph::Value>(state_meta(states_++)));
+    if (known) part_.set_meta(added, joint_[source].meta);
   }
 
   void add_call(const json& node) {
@@ -128,7 +128,7 @@ class PartReplay {
     const NodeId wrapper = here(node.at("inputs").at(0));
     const bool is_result = items_of_[wrapper]++ > 0;
     const NodeId source = source_of_.at(wrapper);
-    const auto val = is_result ? joint_[source].val : std::optional(graph::Value(state_meta(states_++)));
+    const auto val = is_result ? joint_[source].val : graph::Shared<graph::Value>(state_meta(states_++));
     const NodeId item = part_.call("operator.getitem", {Argument::node(wrapper), Argument(is_result ? 1 : 0)}, val,
                                    node.at("name").get<std::string>());
     if (is_result) replaced_[source] = part_[item].name;

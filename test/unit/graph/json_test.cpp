@@ -39,12 +39,12 @@ TEST(Json, EveryKeyAndEveryKindOfValueIsCarried) {
 TEST(Json, FieldsHaveTheirValues) {
   const Graph graph = parse_json(testing::kFullGraph);
   const Node& sin = graph[graph.find("sin")];
-  EXPECT_EQ(sin.meta.recompute, CheckpointPolicy::kMustCpuOffload);
-  EXPECT_EQ(sin.meta.region_memory_budget, 0.5);
-  ASSERT_EQ(sin.meta.custom.size(), 1U);
-  EXPECT_EQ(sin.meta.custom[0].first, "mine");
-  EXPECT_EQ(sin.meta.flops, 123456789012);
-  EXPECT_EQ(sin.meta.stack_trace, "f.py:1, in g, return \"x\\n\"\x01 // # \xC3\xA9");
+  EXPECT_EQ(sin.meta->recompute, CheckpointPolicy::kMustCpuOffload);
+  EXPECT_EQ(sin.meta->region_memory_budget, 0.5);
+  ASSERT_EQ(sin.meta->custom.size(), 1U);
+  EXPECT_EQ(sin.meta->custom[0].first, "mine");
+  EXPECT_EQ(sin.meta->flops, 123456789012);
+  EXPECT_EQ(sin.meta->stack_trace, "f.py:1, in g, return \"x\\n\"\x01 // # \xC3\xA9");
   EXPECT_FALSE(graph[graph.find("odd name")].val.has_value());
   EXPECT_NE(graph[graph.find("nothing")].val->as<NoneValue>(), nullptr);
   const ArgumentList& args = graph[graph.find("odd name")].args;

@@ -67,8 +67,8 @@ TEST(Text, APersonMayEdit) {
   EXPECT_EQ(graph.size(), 5U);
   const Node& c = graph[graph.find("c")];
   EXPECT_FALSE(c.val.has_value());
-  EXPECT_EQ(c.meta.seq_nr, 7);
-  EXPECT_TRUE(c.meta.impure);
+  EXPECT_EQ(c.meta->seq_nr, 7);
+  EXPECT_TRUE(c.meta->impure);
   ASSERT_EQ(c.kwargs.size(), 1U);
   EXPECT_EQ(*c.kwargs[0].second.as<int64_t>(), 2);
   const TensorMeta* a = graph[graph.find("a")].tensor();

@@ -53,7 +53,7 @@ class VerifyTest : public ::testing::Test {
 
   /// Lets a test write what the interface of Graph would not.
   Node& raw(NodeId id) { return const_cast<Node&>(g[id]); }
-  TensorMeta& meta_of(NodeId id) { return *raw(id).val->as<TensorMeta>(); }
+  TensorMeta& meta_of(NodeId id) { return *raw(id).val.edit().as<TensorMeta>(); }
 
   std::vector<std::string> rules() const {
     std::vector<std::string> names;

@@ -59,7 +59,7 @@ TEST(OpTable, CountsFlopsAsPyTorchDoes) {
   for (const std::string& model : test::corpus_models()) {
     const Graph joint = test::corpus_graph(model);
     for (const NodeId id : joint.order()) {
-      const auto recorded = joint[id].meta.flops;
+      const auto recorded = joint[id].meta->flops;
       const auto flops = count_flops(joint, joint[id]);
       EXPECT_EQ(flops.value_or(1), recorded.value_or(1))
           << joint[id].name << " (" << joint[id].target << ") in " << model;

@@ -42,7 +42,7 @@ TEST_P(Corpus, HasAReasonForEveryDecisionAndDrawsNothingTwice) {
     for (const RecomputedValue& value : plan.recomputed) {
       const graph::Node& node = joint[value.node];
       EXPECT_FALSE(value.reason.empty()) << node.name;
-      if (node.meta.recompute != graph::CheckpointPolicy::kNone) continue;  // its generator state is replayed
+      if (node.meta->recompute != graph::CheckpointPolicy::kNone) continue;  // its generator state is replayed
       EXPECT_FALSE(ops::draws_numbers(ops::describe(joint, node), node)) << node.name << " is drawn again";
     }
   }

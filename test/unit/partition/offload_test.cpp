@@ -141,7 +141,7 @@ TEST(Offload, MarkedCosineWaitsOnTheHost) {
              "%mul_2 = aten.mul.Tensor(%tangents_1, %cos_2)", "return (%mul_2, %mul_2, %mul_1, %mul_1, %mul, %mul)"}));
   EXPECT_EQ(pair.forward[pair.forward.find("cpu_offload_cos_1")].tensor()->device.str(), "cpu");
   EXPECT_EQ(pair.backward[pair.backward.find("gpu_reload_cos_1")].tensor()->device.str(), "cuda:0");
-  EXPECT_TRUE(pair.backward[pair.backward.find("gpu_reload_cos_1")].meta.autograd_backward);
+  EXPECT_TRUE(pair.backward[pair.backward.find("gpu_reload_cos_1")].meta->autograd_backward);
   ASSERT_EQ(report.tensors.size(), 1u);
   EXPECT_EQ(report.tensors[0].on_host, "cpu_offload_cos_1");
   EXPECT_EQ(report.tensors[0].reloaded, "gpu_reload_cos_1");

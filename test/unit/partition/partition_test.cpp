@@ -86,7 +86,7 @@ TEST(Partition, ChainOfCosinesSavesItsInputOnly) {
   EXPECT_EQ(plan.recomputed.size(), 2u);
   for (const NodeId id : parts.backward.order()) {
     const graph::Node& node = parts.backward[id];
-    EXPECT_EQ(node.meta.autograd_backward, node.kind == graph::NodeKind::kCallFunction) << node.name;
+    EXPECT_EQ(node.meta->autograd_backward, node.kind == graph::NodeKind::kCallFunction) << node.name;
   }
 }
 

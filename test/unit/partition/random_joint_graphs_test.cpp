@@ -62,11 +62,11 @@ std::map<std::string, int> count_features(const RandomJointOptions& options) {
     const Graph g = random_joint_graph(options, seed);
     for (const NodeId id : g.order()) {
       const graph::Node& node = g[id];
-      ++count[node.kind == graph::NodeKind::kPlaceholder ? node.target.substr(0, 7) : node.target];
-      if (node.meta.ac_graph_id) ++count["region"];
+      ++count[node.kind == graph::NodeKind::kPlaceholder ? node.target.str().substr(0, 7) : node.target.str()];
+      if (node.meta->ac_graph_id) ++count["region"];
       if (node.users.size() > 2) ++count["fan out"];
-      if (node.meta.partitioner_tag == graph::PartitionerTag::kMustBeInForward) ++count["written in forward"];
-      if (node.meta.partitioner_tag == graph::PartitionerTag::kMustBeInBackward) ++count["written in backward"];
+      if (node.meta->partitioner_tag == graph::PartitionerTag::kMustBeInForward) ++count["written in forward"];
+      if (node.meta->partitioner_tag == graph::PartitionerTag::kMustBeInBackward) ++count["written in backward"];
       if (node.tensor() && node.tensor()->dtype == graph::DType::kBFloat16) ++count["bfloat16"];
     }
     const JointView view = view_joint(g, true);

@@ -37,10 +37,10 @@ void expect_marked(const Split& split) {
   for (const NodeId id : split.parts.backward.order()) {
     const Node& node = split.parts.backward[id];
     if (node.kind != graph::NodeKind::kCallFunction) continue;
-    EXPECT_TRUE(node.meta.autograd_backward) << node.name;
+    EXPECT_TRUE(node.meta->autograd_backward) << node.name;
     const NodeId original = split.joint.find(node.name);
     if (original == graph::kNoNode) continue;
-    EXPECT_EQ(node.meta.partitioner_tag, split.joint[original].meta.partitioner_tag) << node.name;
+    EXPECT_EQ(node.meta->partitioner_tag, split.joint[original].meta->partitioner_tag) << node.name;
   }
 }
 

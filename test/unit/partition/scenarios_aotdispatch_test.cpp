@@ -101,8 +101,8 @@ TEST(ScenariosAotDispatch, RecomputedCallsAreMarkedAsBackwardAndKeepTheTagOfTheF
       for (const RecomputedValue& value : split.plan.recomputed) {
         const NodeId id = split.parts.backward.find(split.joint[value.node].name);
         ASSERT_NE(id, graph::kNoNode);
-        EXPECT_EQ(split.parts.backward[id].meta.partitioner_tag, graph::PartitionerTag::kForward);
-        EXPECT_TRUE(split.parts.backward[id].meta.autograd_backward);
+        EXPECT_EQ(split.parts.backward[id].meta->partitioner_tag, graph::PartitionerTag::kForward);
+        EXPECT_TRUE(split.parts.backward[id].meta->autograd_backward);
       }
     }
   }
@@ -117,7 +117,7 @@ TEST(ScenariosAotDispatch, EveryNodeKeepsItsTensorMetadata) {
         const Node& node = (*part)[id];
         if (node.kind == graph::NodeKind::kOutput) continue;
         EXPECT_TRUE(node.tensor()) << node.name;
-        EXPECT_TRUE(node.kind == graph::NodeKind::kPlaceholder || node.meta.tensor_meta) << node.name;
+        EXPECT_TRUE(node.kind == graph::NodeKind::kPlaceholder || node.meta->tensor_meta) << node.name;
       }
   }
 }
@@ -189,7 +189,7 @@ TEST(ScenariosAotDispatch, ResultsOfEffectsAreToBeSaved) {
       test::expect_good(split);
       for (const NodeId id : split.parts.backward.order())
         if (split.parts.backward[id].is_call("higher_order.with_effects"))
-          EXPECT_EQ(split.parts.backward[id].meta.partitioner_tag, graph::PartitionerTag::kBackward);
+          EXPECT_EQ(split.parts.backward[id].meta->partitioner_tag, graph::PartitionerTag::kBackward);
     }
   }
 }

@@ -123,7 +123,7 @@ TEST_P(ScenariosCheckpointing, AParametrizationIsRecomputedOnceMoreWithoutCommon
 TEST_P(ScenariosCheckpointing, WhatASavedOperatorDecomposesIntoIsSaved) {
   const Graph joint = test::scenario("ac17_silu_decomposed");
   for (const char* name : {"neg", "exp", "add", "div"})
-    EXPECT_EQ(joint[joint.find(name)].meta.recompute, CheckpointPolicy::kMustSave) << name;
+    EXPECT_EQ(joint[joint.find(name)].meta->recompute, CheckpointPolicy::kMustSave) << name;
   const Split split = run("ac17_silu_decomposed");
   for (const char* target : {"aten.neg.default", "aten.exp.default", "aten.div.Tensor"})
     EXPECT_EQ(split.backward_calls(target), 0) << target;
@@ -139,10 +139,10 @@ TEST_P(ScenariosCheckpointing, TopkAndItsResultsAreSaved) {
   EXPECT_EQ(getitems, 2);
   for (const NodeId id : joint.order()) {
     const graph::Node& node = joint[id];
-    if (node.is_call("aten.detach.default") && node.meta.ac_graph_id)
-      EXPECT_EQ(node.meta.recompute, CheckpointPolicy::kPreferRecompute) << node.name;
+    if (node.is_call("aten.detach.default") && node.meta->ac_graph_id)
+      EXPECT_EQ(node.meta->recompute, CheckpointPolicy::kPreferRecompute) << node.name;
     if (node.target.starts_with("tangents")) {
-      EXPECT_EQ(node.meta.partitioner_tag, graph::PartitionerTag::kBackward);
+      EXPECT_EQ(node.meta->partitioner_tag, graph::PartitionerTag::kBackward);
     }
   }
   const Split split = run("ac18_topk");

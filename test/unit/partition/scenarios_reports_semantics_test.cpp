@@ -112,7 +112,7 @@ TEST(ScenariosReports, WhatMustRunInTheBackwardIsNoSavedValue) {
     for (const std::string name : {"pa18_effect", "changed_in_both_halves"}) {
       const Split split = good_split(name, in_mode(mode));
       for (const std::string& saved : split.saved()) {
-        const auto tag = split.joint[split.joint.find(saved)].meta.partitioner_tag;
+        const auto tag = split.joint[split.joint.find(saved)].meta->partitioner_tag;
         EXPECT_NE(tag, graph::PartitionerTag::kMustBeInBackward) << saved;
       }
     }

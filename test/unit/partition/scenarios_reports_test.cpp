@@ -98,7 +98,7 @@ TEST(ScenariosReports, ACheckpointWinsOverTheRuleForLongChains) {
   for (const Compatibility mode : modes()) {
     const Split split = good_split("checkpointed_pointwise_chain", in_mode(mode));
     for (const std::string& name : kept(split))
-      EXPECT_FALSE(split.joint[split.joint.find(name)].meta.ac_graph_id) << name;
+      EXPECT_FALSE(split.joint[split.joint.find(name)].meta->ac_graph_id) << name;
   }
 }
 
@@ -221,8 +221,8 @@ TEST(ScenariosReports, ABudgetKeepsTheBoundaryOfRegions) {
   Names boundary;
   for (const NodeId id : joint.order())
     for (const NodeId user : joint[id].users)
-      if (joint[id].meta.ac_graph_id && joint[user].meta.ac_graph_id &&
-          *joint[id].meta.ac_graph_id < *joint[user].meta.ac_graph_id)
+      if (joint[id].meta->ac_graph_id && joint[user].meta->ac_graph_id &&
+          *joint[id].meta->ac_graph_id < *joint[user].meta->ac_graph_id)
         boundary = {joint[id].name};
   ASSERT_EQ(boundary.size(), 1u);
   for (const Compatibility mode : modes()) {

@@ -94,7 +94,7 @@ TEST(SingleGraphRemat, BlockIsComputedAgainBeforeItsFirstGradient) {
   EXPECT_EQ(read("mm_recomputed", 0), "x");
   EXPECT_EQ(read("grad", 1), "sigmoid_recomputed");
   EXPECT_EQ(read("sum_1", 0), "sigmoid");
-  EXPECT_TRUE(graph[graph.find("mm_recomputed")].meta.autograd_backward);
+  EXPECT_TRUE(graph[graph.find("mm_recomputed")].meta->autograd_backward);
   EXPECT_NE(graph[graph.find("mm_recomputed")].tensor()->storage, graph[graph.find("mm")].tensor()->storage);
 }
 
@@ -195,7 +195,7 @@ TEST(SingleGraphRemat, BoundaryBetweenRegionsIsSaved) {
       "return (%sum_1, %mul_1)\n");
   // The result of the first region is what the second starts from again.
   EXPECT_EQ(remat(graph).recomputed, (Lines{"exp_recomputed", "tanh_recomputed", "sin_recomputed"}));
-  EXPECT_EQ(graph[graph.find("cos")].meta.recompute, CheckpointPolicy::kMustSave);
+  EXPECT_EQ(graph[graph.find("cos")].meta->recompute, CheckpointPolicy::kMustSave);
   EXPECT_EQ(graph[graph.inputs(graph.find("exp_recomputed")).front()].name, "cos");
 }
 
@@ -360,8 +360,8 @@ TEST(SingleGraphRemat, RandomChainsComputeTheSameAndReadNothingMarkedAcross) {
       EXPECT_EQ(made_of(graph, graph.output_values()[i], new_values), made_of(before, outputs[i], old_values));
     for (const NodeId id : graph.order())
       for (const NodeId read : graph.inputs(id)) {
-        const bool marked = graph[read].meta.recompute == CheckpointPolicy::kPreferRecompute;
-        EXPECT_FALSE(graph[id].meta.autograd_backward && marked && !graph[read].meta.autograd_backward)
+        const bool marked = graph[read].meta->recompute == CheckpointPolicy::kPreferRecompute;
+        EXPECT_FALSE(graph[id].meta->autograd_backward && marked && !graph[read].meta->autograd_backward)
             << graph[id].name << " reads " << graph[read].name;
       }
   }

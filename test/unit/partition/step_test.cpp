@@ -92,11 +92,11 @@ PartitionOptions free_only() {
 /// No backward or optimizer node reads a forward value that isn't saved, an input or a constant.
 void expect_reads_only_saved(const JointGraph& scheduled, const Names& saved) {
   for (const NodeId id : scheduled.graph.order()) {
-    const PartitionerTag tag = scheduled.graph[id].meta.partitioner_tag;
+    const PartitionerTag tag = scheduled.graph[id].meta->partitioner_tag;
     if (tag != PartitionerTag::kBackward && tag != PartitionerTag::kOptimizer) continue;
     for (const NodeId read : scheduled.graph.inputs(id)) {
       const graph::Node& node = scheduled.graph[read];
-      if (node.kind != graph::NodeKind::kCallFunction || node.meta.partitioner_tag != PartitionerTag::kForward)
+      if (node.kind != graph::NodeKind::kCallFunction || node.meta->partitioner_tag != PartitionerTag::kForward)
         continue;
       EXPECT_TRUE(saved.contains(node.name)) << scheduled.graph[id].name << " reads " << node.name;
     }
@@ -172,7 +172,7 @@ TEST(ScheduleStep, PutsCopiesBeforeTheFirstReader) {
   EXPECT_EQ(reads(g, "mul_3"), (Names{"expand", "view_recompute"}));
   EXPECT_EQ(reads(g, "view_recompute"), Names{"gelu"});
   EXPECT_EQ(g[g.find("view_recompute")].next, g.find("mul_3"));
-  EXPECT_EQ(g[g.find("view_recompute")].meta.partitioner_tag, PartitionerTag::kBackward);
+  EXPECT_EQ(g[g.find("view_recompute")].meta->partitioner_tag, PartitionerTag::kBackward);
   EXPECT_EQ(reads(g, "mul_4"), (Names{"gelu_backward", "full_recompute"}));
   EXPECT_NE(g.find("full"), kNoNode) << "the forward still reads its own copy";
   expect_reads_only_saved(scheduled, saved_names(step, plan));

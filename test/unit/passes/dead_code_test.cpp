@@ -52,8 +52,8 @@ TEST(DeadCode, RandomOperatorsHaveNoEffectUnlessAskedFor) {
   g.output({x});
   EXPECT_TRUE(remove_dead_nodes_but_draws(g));
   EXPECT_EQ(g.size(), 3U) << "the reader is gone, the draw stays";
-  EXPECT_TRUE(g[drawn].meta.impure);
-  EXPECT_EQ(g[drawn].meta.partitioner_tag, graph::PartitionerTag::kMustBeInForward);
+  EXPECT_TRUE(g[drawn].meta->impure);
+  EXPECT_EQ(g[drawn].meta->partitioner_tag, graph::PartitionerTag::kMustBeInForward);
   EXPECT_FALSE(remove_dead_nodes_but_draws(g));
   g.meta(drawn).impure = false;
   EXPECT_TRUE(remove_dead_nodes(g));
