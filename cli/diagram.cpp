@@ -38,7 +38,7 @@ std::string type_of(const graph::Value& val) {
 std::string_view fill_of(const Node& node) {
   if (node.kind == NodeKind::kPlaceholder || node.kind == NodeKind::kGetAttr) return "#eeeeee";
   if (node.kind == NodeKind::kOutput) return "#dddddd";
-  switch (node.meta.partitioner_tag) {
+  switch (node.meta->partitioner_tag) {
     case PartitionerTag::kForward:
     case PartitionerTag::kMustBeInForward:
       return "#cfe2f3";

@@ -43,7 +43,7 @@ void explain_value(const graph::Graph& joint, const partition::Plan& plan, const
   const graph::NodeId id = what_if.node;
   const graph::Node& node = joint[id];
   out += node.name + "  " + short_type(node) + "\n";
-  if (!node.meta.stack_trace.empty()) out += "  made by  " + node.meta.stack_trace + "\n";
+  if (!node.meta->stack_trace.empty()) out += "  made by  " + node.meta->stack_trace + "\n";
   const auto saved = std::ranges::find(plan.saved, id, &SavedValue::node);
   const auto again = std::ranges::find(plan.recomputed, id, &partition::RecomputedValue::node);
   if (saved != plan.saved.end()) {
@@ -74,7 +74,7 @@ std::vector<graph::NodeId> asked_values(const graph::Graph& joint, const partiti
 Json as_json(const graph::Graph& joint, const partition::WhatIf& what_if) {
   Json entry;
   entry["name"] = joint[what_if.node].name;
-  entry["source"] = joint[what_if.node].meta.stack_trace;
+  entry["source"] = joint[what_if.node].meta->stack_trace;
   entry["possible"] = what_if.possible;
   entry["text"] = what_if.text;
   entry["saved_bytes_now"] = what_if.saved_bytes_now;

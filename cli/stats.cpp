@@ -47,7 +47,7 @@ std::map<std::string, int64_t> count_kinds(const graph::Graph& graph) {
   std::map<std::string, int64_t> kinds;
   for (const graph::NodeId id : graph.order()) {
     const graph::Node& node = graph[id];
-    const auto tag = node.meta.partitioner_tag;
+    const auto tag = node.meta->partitioner_tag;
     if (node.kind == graph::NodeKind::kPlaceholder) ++kinds["placeholders"];
     if (node.kind == graph::NodeKind::kGetAttr) ++kinds["attributes"];
     if (node.kind != graph::NodeKind::kCallFunction) continue;

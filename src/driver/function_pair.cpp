@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "check/check.h"
 #include "graph/verify.h"
 #include "passes/dead_code.h"
 
@@ -58,6 +59,16 @@ void mark_static_inputs(graph::JointGraph& joint) {
       joint.graph.static_lifetime_inputs.push_back(primal);
     ++primal;
   }
+}
+
+/// The checker shares nothing with the partitioner. What it can't prove isn't run: the function stays eager.
+void expect_proven(const graph::Graph& joint, const partition::ForwardBackward& halves) {
+  const std::vector<check::Finding> found = check::check_pair(joint, halves.forward, halves.backward);
+  if (found.empty()) return;
+  const check::Finding& first = found.front();
+  throw_unsupported("compile", "the plan checker can't prove that forward and backward do what was captured: " +
+                                   first.message + " (node '" + first.node + "' of the " + first.graph + ", rule " +
+                                   first.rule + "); this is a defect of Sapwood, please report it");
 }
 
 }  // namespace
@@ -133,6 +144,7 @@ std::shared_ptr<FunctionPair> FunctionPair::compile(RecordedFunction& recorded, 
 /// Cuts the joint graph and says for every input and output of the halves what it is.
 void FunctionPair::split(size_t num_outputs) {
   auto halves = partition::extract(joint_.graph, plan_);
+  expect_proven(joint_.graph, halves);
   forward_step_.graph = std::move(halves.forward);
   backward_step_.graph = std::move(halves.backward);
   std::unordered_map<std::string, int64_t> forward_inputs;

@@ -71,8 +71,8 @@ std::string first_structural_difference(const graph::JointGraph& captured, const
     const graph::Node &x = captured.graph[a[i]], &y = now.graph[b[i]];
     if (x.target == y.target && x.args == y.args && x.kwargs == y.kwargs) continue;
     const std::string at = x.meta->stack_trace.empty() ? "" : " at " + x.meta->stack_trace;
-    return fmt::format("node %{} ({}){}: this step calls {} there, or calls it with other constants", x.name, x.target,
-                       at, y.target);
+    return fmt::format("node %{} ({}){}: this step calls {} there, or calls it with other constants", x.name,
+                       x.target.str(), at, y.target.str());
   }
   return a.size() == b.size() ? "" : fmt::format("the captured step has {} nodes, this one {}", a.size(), b.size());
 }
@@ -90,7 +90,7 @@ std::string first_value_difference(CompiledStep& compiled, const capture::Record
         !value.toTensor().defined())
       return;
     if (capture::value_hash(value.toTensor()) == found->second) return;
-    first = fmt::format("node %{} ({})", node.name, node.target);
+    first = fmt::format("node %{} ({})", node.name, node.target.str());
     if (!node.meta->stack_trace.empty()) first += " at " + node.meta->stack_trace;
   });
   return first;

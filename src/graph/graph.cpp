@@ -122,9 +122,7 @@ std::vector<NodeId> Graph::placeholders() const {
   return ids;
 }
 
-NodeId Graph::find(std::string_view node_name) const {
-  return by_name_.find(nodes_, node_name);
-}
+NodeId Graph::find(std::string_view node_name) const { return by_name_.find(nodes_, node_name); }
 
 NodeId Graph::output() const {
   for (NodeId id = last_; id != kNoNode; id = (*this)[id].prev)

@@ -68,8 +68,8 @@ struct NodeMeta {
 struct Node {
   NodeId id = kNoNode;
   NodeKind kind = NodeKind::kCallFunction;
-  std::string name;    ///< unique in the graph, stable
-  SharedText target;   ///< "aten.mm.default", "operator.getitem", or the placeholder / attribute name
+  std::string name;   ///< unique in the graph, stable
+  SharedText target;  ///< "aten.mm.default", "operator.getitem", or the placeholder / attribute name
   ArgumentList args;
   std::vector<std::pair<std::string, Argument>> kwargs;
   Shared<Value> val;  ///< none: no metadata (the output node, a module attribute)

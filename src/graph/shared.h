@@ -20,14 +20,14 @@ template <typename T>
 class Shared {
  public:
   Shared() = default;
-  Shared(std::nullopt_t) {}                               // NOLINT(google-explicit-constructor): as std::optional
+  Shared(std::nullopt_t) {}                                 // NOLINT(google-explicit-constructor): as std::optional
   Shared(T value) : block_(new Block{std::move(value)}) {}  // NOLINT(google-explicit-constructor)
   template <typename U>
-    requires std::is_constructible_v<T, U> && (!std::is_same_v<std::remove_cvref_t<U>, Shared>) &&
-             (!std::is_same_v<std::remove_cvref_t<U>, std::optional<T>>) &&
-             (!std::is_same_v<std::remove_cvref_t<U>, std::nullopt_t>)
+    requires(!std::is_same_v<std::remove_cvref_t<U>, Shared>) &&
+            (!std::is_same_v<std::remove_cvref_t<U>, std::optional<T>>) &&
+            (!std::is_same_v<std::remove_cvref_t<U>, std::nullopt_t>) && std::is_constructible_v<T, U>
   Shared(U&& value) : Shared(T(std::forward<U>(value))) {}  // NOLINT(google-explicit-constructor)
-  Shared(std::optional<T> value) {                        // NOLINT(google-explicit-constructor)
+  Shared(std::optional<T> value) {                          // NOLINT(google-explicit-constructor)
     if (value) block_ = new Block{*std::move(value)};
   }
   Shared(const Shared& other) : block_(other.block_) {
@@ -79,13 +79,13 @@ class Shared {
 class SharedText {
  public:
   SharedText() = default;
-  SharedText(std::string text) : text_(std::move(text)) {}       // NOLINT(google-explicit-constructor)
+  SharedText(std::string text) : text_(std::move(text)) {}         // NOLINT(google-explicit-constructor)
   SharedText(std::string_view text) : text_(std::string(text)) {}  // NOLINT(google-explicit-constructor)
-  SharedText(const char* text) : text_(std::string(text)) {}     // NOLINT(google-explicit-constructor)
+  SharedText(const char* text) : text_(std::string(text)) {}       // NOLINT(google-explicit-constructor)
 
   const std::string& str() const { return *text_; }
   operator const std::string&() const { return *text_; }  // NOLINT(google-explicit-constructor)
-  operator std::string_view() const { return *text_; }     // NOLINT(google-explicit-constructor)
+  operator std::string_view() const { return *text_; }    // NOLINT(google-explicit-constructor)
 
   bool empty() const { return str().empty(); }
   size_t size() const { return str().size(); }

@@ -35,7 +35,7 @@ std::vector<uint8_t> recorded_forward(const JointView& view) {
 }
 
 bool is_multi_output(const JointView& view, NodeId id) {
-  const auto& users = view.users_of(id);
+  const auto users = view.users_of(id);
   return !users.empty() && std::ranges::all_of(users, [&](NodeId user) { return view.is_getitem(user); });
 }
 

@@ -1,6 +1,7 @@
 #include "partition/joint_view.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sapwood::partition {
 namespace {
@@ -50,10 +51,12 @@ const ops::OpInfo* lookup(JointView& view, const Node& node) {
 void resize_tables(JointView& view, size_t bound) {
   view.position.assign(bound, -1);
   view.role.assign(bound, Role::kAbsent);
-  view.users.resize(bound);
-  view.inputs.resize(bound);
+  view.users = NodeLists(bound);
+  view.inputs = NodeLists(bound);
   view.op.resize(bound);
   view.policy.assign(bound, CheckpointPolicy::kNone);
+  view.value_bytes.assign(bound, 0);
+  view.storages.assign(bound, -1);
   view.in_backward.assign(bound, 0);
   view.in_forward.assign(bound, 0);
   view.is_static.assign(bound, 0);
@@ -68,11 +71,33 @@ void fill_tables(JointView& view) {
     view.role[at] = role_of_node(view.node(id));
     view.op[at] = lookup(view, view.node(id));
     view.policy[at] = view.node(id).meta->recompute;
-    view.inputs[at] = view.graph->inputs(id);
   }
-  for (const NodeId id : view.order)
+  view.users.reserve(2 * view.order.size());
+  view.inputs.reserve(2 * view.order.size());
+  std::vector<NodeId> read_by(view.role.size(), kNoNode);  // the last reader, so that none is listed twice
+  for (const NodeId id : view.order) {
+    view.inputs.begin(id);
+    const auto add_input = [&](NodeId read) {
+      if (std::exchange(read_by[static_cast<size_t>(read)], id) != id) view.inputs.add(read);
+    };
+    for (const graph::Argument& argument : view.node(id).args) graph::for_each_node(argument, add_input);
+    for (const auto& [key, argument] : view.node(id).kwargs) graph::for_each_node(argument, add_input);
+    view.users.begin(id);
     for (const NodeId user : view.node(id).users)
-      if (view.position[static_cast<size_t>(user)] >= 0) view.users[static_cast<size_t>(id)].push_back(user);
+      if (view.position[static_cast<size_t>(user)] >= 0) view.users.add(user);
+  }
+}
+
+/// Also for nodes that take no part.
+void measure_values(JointView& view) {
+  for (NodeId id = view.graph->first(); id != kNoNode; id = view.node(id).next) {
+    const auto at = static_cast<size_t>(id);
+    const Node& node = view.node(id);
+    if (!node.val) continue;
+    const graph::TensorMeta* tensor = node.tensor();
+    if (tensor) view.storages[at] = tensor->storage.value_or(-1);
+    view.value_bytes[at] = !tensor && view.is_symbol(id) ? 1 : value_bytes(*node.val, view.graph->symbols);
+  }
 }
 
 void place_by_tag(JointView& view, NodeId id) {
@@ -216,17 +241,6 @@ bool JointView::can_fuse(NodeId id, NodeId user) const {
   return info(id).is_fusible() && info(user).is_fusible();
 }
 
-int64_t JointView::bytes(NodeId id) const {
-  if (is_symbol(id)) return 1;
-  const auto& val = node(id).val;
-  return val ? value_bytes(*val, graph->symbols) : 0;
-}
-
-int32_t JointView::storage(NodeId id) const {
-  const graph::TensorMeta* tensor = node(id).tensor();
-  return tensor ? tensor->storage.value_or(-1) : -1;
-}
-
 std::vector<int32_t> JointView::input_storages() const {
   std::vector<int32_t> storages;
   for (const NodeId id : order) {
@@ -267,11 +281,11 @@ JointView view_joint(const Graph& joint, bool users_in_graph_order) {
   view.order = joint.order();
   resize_tables(view, joint.id_bound());
   fill_tables(view);
+  measure_values(view);
   for (const NodeId id : view.order) {
     place_by_tag(view, id);
     if (!users_in_graph_order) continue;
-    auto& users = view.users[static_cast<size_t>(id)];
-    std::ranges::sort(users, {}, [&](NodeId user) { return view.position[static_cast<size_t>(user)]; });
+    std::ranges::sort(view.users.edit(id), {}, [&](NodeId user) { return view.position[static_cast<size_t>(user)]; });
   }
   const std::vector<NodeId> outputs = joint.output_values();
   const auto split = static_cast<size_t>(std::clamp<int64_t>(joint.num_forward_outputs, 0, std::ssize(outputs)));
@@ -328,6 +342,7 @@ JointView view_step(const graph::JointGraph& step) {
   }
   resize_tables(view, step.graph.id_bound());
   fill_tables(view);
+  measure_values(view);
   for (const NodeId id : view.order) {
     const auto at = static_cast<size_t>(id);
     const PartitionerTag tag = view.node(id).meta->partitioner_tag;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,39 @@ enum class Role : uint8_t {
   kOutput,
 };
 
+/// A list of nodes for each node, all in one array.
+class NodeLists {
+ public:
+  explicit NodeLists(size_t bound = 0) : ranges_(bound) {}
+  std::span<const graph::NodeId> operator[](graph::NodeId id) const {
+    const Range& range = ranges_[static_cast<size_t>(id)];
+    return std::span(items_).subspan(range.begin, range.size);
+  }
+  std::span<graph::NodeId> edit(graph::NodeId id) {
+    const Range& range = ranges_[static_cast<size_t>(id)];
+    return std::span(items_).subspan(range.begin, range.size);
+  }
+  /// Begins the list of `id`, which has none yet; `add` makes the list begun last longer.
+  void begin(graph::NodeId id) {
+    open_ = static_cast<size_t>(id);
+    ranges_[open_].begin = static_cast<uint32_t>(items_.size());
+  }
+  void add(graph::NodeId item) {
+    items_.push_back(item);
+    ++ranges_[open_].size;
+  }
+  void reserve(size_t items) { items_.reserve(items); }
+
+ private:
+  struct Range {
+    uint32_t begin = 0;
+    uint32_t size = 0;
+  };
+  std::vector<Range> ranges_;
+  std::vector<graph::NodeId> items_;
+  size_t open_ = 0;
+};
+
 /// A joint graph as the partitioner reads it: flat tables indexed by NodeId, every question answered once.
 ///
 /// It refers to the graph and must not outlive it. Two kinds of graph are viewed in the same way: joint graphs from
@@ -31,22 +65,24 @@ struct JointView {
   std::vector<graph::NodeId> order;  ///< nodes that take part, in graph order
   std::vector<int32_t> position;     ///< index in `order`
   std::vector<Role> role;
-  std::vector<std::vector<graph::NodeId>> users;   ///< only those that take part
-  std::vector<std::vector<graph::NodeId>> inputs;  ///< distinct, in order of first mention
-  std::vector<const ops::OpInfo*> op;              ///< of calls; others get an empty record
-  std::vector<graph::CheckpointPolicy> policy;     ///< starts as the node's own, then the tag rules are applied
-  std::vector<uint8_t> in_backward;                ///< must run in the backward, whatever it reads
-  std::vector<uint8_t> in_forward;                 ///< must run in the forward
-  std::vector<uint8_t> is_static;                  ///< its storage outlives the step: free to save
-  std::vector<int32_t> overwritten;                ///< memory that the forward writes, by storage number, ascending
-  std::vector<graph::NodeId> forward_outputs;      ///< kNoNode stands for None
+  NodeLists users;                              ///< only those that take part
+  NodeLists inputs;                             ///< distinct, in order of first mention
+  std::vector<const ops::OpInfo*> op;           ///< of calls; others get an empty record
+  std::vector<graph::CheckpointPolicy> policy;  ///< starts as the node's own, then the tag rules are applied
+  std::vector<int64_t> value_bytes;             ///< see `bytes`
+  std::vector<int32_t> storages;                ///< see `storage`
+  std::vector<uint8_t> in_backward;             ///< must run in the backward, whatever it reads
+  std::vector<uint8_t> in_forward;              ///< must run in the forward
+  std::vector<uint8_t> is_static;               ///< its storage outlives the step: free to save
+  std::vector<int32_t> overwritten;             ///< memory that the forward writes, by storage number, ascending
+  std::vector<graph::NodeId> forward_outputs;   ///< kNoNode stands for None
   std::vector<graph::NodeId> backward_outputs;
 
   const graph::Node& node(graph::NodeId id) const { return (*graph)[id]; }
   const ops::OpInfo& info(graph::NodeId id) const { return *op[static_cast<size_t>(id)]; }
   Role role_of(graph::NodeId id) const { return role[static_cast<size_t>(id)]; }
-  const std::vector<graph::NodeId>& users_of(graph::NodeId id) const { return users[static_cast<size_t>(id)]; }
-  const std::vector<graph::NodeId>& inputs_of(graph::NodeId id) const { return inputs[static_cast<size_t>(id)]; }
+  std::span<const graph::NodeId> users_of(graph::NodeId id) const { return users[id]; }
+  std::span<const graph::NodeId> inputs_of(graph::NodeId id) const { return inputs[id]; }
 
   bool is_call(graph::NodeId id) const { return role_of(id) == Role::kCall; }
   bool is_input(graph::NodeId id) const { return role_of(id) == Role::kPrimal || role_of(id) == Role::kForwardSeed; }
@@ -74,9 +110,9 @@ struct JointView {
   /// `user` can be part of the loop that computes `id`.
   bool can_fuse(graph::NodeId id, graph::NodeId user) const;
   /// Bytes of the value, hints standing for symbols; a symbol counts 1, what isn't a tensor counts 0.
-  int64_t bytes(graph::NodeId id) const;
+  int64_t bytes(graph::NodeId id) const { return value_bytes[static_cast<size_t>(id)]; }
   /// Number of the memory that the value lies in; -1 for what isn't a tensor with memory.
-  int32_t storage(graph::NodeId id) const;
+  int32_t storage(graph::NodeId id) const { return storages[static_cast<size_t>(id)]; }
   /// By storage number, ascending: memory of inputs and of constants, which is there whatever is saved.
   std::vector<int32_t> input_storages() const;
 

@@ -28,7 +28,7 @@ class OnDemandOrder {
       if (id == kNoNode || done_[static_cast<size_t>(id)]) continue;
       done_[static_cast<size_t>(id)] = 1;
       fresh.push_back(id);
-      const auto& reads = view_.inputs_of(id);
+      const auto reads = view_.inputs_of(id);
       pending.insert(pending.end(), reads.begin(), reads.end());
     }
     std::ranges::sort(fresh, {}, [&](NodeId id) { return place_[static_cast<size_t>(id)]; });

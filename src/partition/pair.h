@@ -48,7 +48,8 @@ graph::NodeId add_call(graph::Graph& graph, graph::NodeId before, NewCall call);
 
 /// Adds a placeholder directly behind another one, with its facts. Errors: internal error if the name is taken, since
 /// the two graphs of a pair speak of one value by one name.
-graph::NodeId add_placeholder_behind(graph::Graph& graph, graph::NodeId old, std::string_view name, graph::Shared<graph::Value> value);
+graph::NodeId add_placeholder_behind(graph::Graph& graph, graph::NodeId old, std::string_view name,
+                                     graph::Shared<graph::Value> value);
 
 /// The reader of `id` that comes first, by a table of positions; the output node if nothing reads it.
 graph::NodeId first_reader(const graph::Graph& graph, graph::NodeId id, const std::vector<int32_t>& positions);

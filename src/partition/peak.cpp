@@ -1,7 +1,8 @@
 #include "partition/peak.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
+#include <vector>
 
 namespace sapwood::partition {
 namespace {
@@ -12,7 +13,7 @@ using graph::NodeId;
 /// Memory of one part, storage by storage.
 class Simulation {
  public:
-  Simulation(const JointView& view, const Selection& part) : view_(view), part_(part) {
+  Simulation(const JointView& view, const Selection& part) : view_(view), part_(part), dense_(view.role.size()) {
     for (const NodeId id : part.nodes)
       for (const NodeId read : view.inputs_of(id)) count(read);
     for (const NodeId id : part.outputs)
@@ -23,7 +24,7 @@ class Simulation {
   void hold(NodeId id) { allocate(id); }
   /// What `id` holds belongs to somebody else.
   void ignore(NodeId id) {
-    if (const int32_t storage = storage_of(id); storage >= 0) blocks_[storage].foreign = true;
+    if (Block* block = block_of(id)) block->foreign = true;
   }
 
   int64_t run() {
@@ -46,40 +47,36 @@ class Simulation {
     bool foreign = false;
   };
 
-  /// Tuples have no memory of their own: their items have.
-  int32_t storage_of(NodeId id) const {
-    const graph::TensorMeta* tensor = view_.node(id).tensor();
-    return tensor ? tensor->storage.value_or(-1) : -1;
+  /// Null for what has no memory of its own, like a tuple: its items have.
+  Block* block_of(NodeId id) {
+    const int32_t storage = view_.storage(id);
+    if (storage < 0) return nullptr;
+    return static_cast<size_t>(storage) < dense_.size() ? &dense_[static_cast<size_t>(storage)] : &sparse_[storage];
   }
   void count(NodeId id) {
-    if (const int32_t storage = storage_of(id); storage >= 0) ++blocks_[storage].readers;
+    if (Block* block = block_of(id)) ++block->readers;
   }
   void allocate(NodeId id) {
-    const int32_t storage = storage_of(id);
-    if (storage < 0) return;
-    Block& block = blocks_[storage];
-    if (block.foreign || block.bytes != 0) return;
-    block.bytes = view_.bytes(id);
-    live_ += block.bytes;
+    Block* block = block_of(id);
+    if (!block || block->foreign || block->bytes != 0) return;
+    block->bytes = view_.bytes(id);
+    live_ += block->bytes;
   }
   void free(Block& block) {
     live_ -= block.bytes;
     block.bytes = 0;
   }
   void release(NodeId id) {
-    const int32_t storage = storage_of(id);
-    if (storage < 0) return;
-    Block& block = blocks_[storage];
-    if (--block.readers == 0) free(block);
+    if (Block* block = block_of(id); block && --block->readers == 0) free(*block);
   }
   void release_if_unread(NodeId id) {
-    const int32_t storage = storage_of(id);
-    if (storage >= 0 && blocks_[storage].readers == 0) free(blocks_[storage]);
+    if (Block* block = block_of(id); block && block->readers == 0) free(*block);
   }
 
   const JointView& view_;
   const Selection& part_;
-  std::map<int32_t, Block> blocks_;  // by storage number
+  std::vector<Block> dense_;                   // by storage number, which is seldom beyond the number of nodes
+  std::unordered_map<int32_t, Block> sparse_;  // the others
   int64_t live_ = 0;
 };
 

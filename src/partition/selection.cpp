@@ -63,7 +63,7 @@ NodeId stand_in(const JointView& view, NodeId id) {
 /// The first value on the way to `id` that can't be computed although it reads nothing that is missing.
 NodeId missing_value(const JointView& view, const std::vector<uint8_t>& valid, NodeId id) {
   while (true) {
-    const auto& reads = view.inputs_of(id);
+    const auto reads = view.inputs_of(id);
     const auto missing = std::ranges::find_if(reads, [&](NodeId read) { return !valid[static_cast<size_t>(read)]; });
     if (missing == reads.end()) return id;
     id = *missing;

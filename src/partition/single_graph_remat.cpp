@@ -120,7 +120,8 @@ class Rematerializer {
   /// What has to be copied for this reader and wasn't yet, in graph order.
   std::vector<NodeId> gather(NodeId reader) {
     std::vector<NodeId> found;
-    std::vector<NodeId> pending = view_.inputs_of(reader);
+    const auto reads = view_.inputs_of(reader);
+    std::vector<NodeId> pending(reads.begin(), reads.end());
     while (!pending.empty()) {
       const NodeId id = pending.back();
       pending.pop_back();

@@ -107,6 +107,8 @@ bool take_snapshots(Graph& joint) {
 }
 
 void drop_snapshots(Graph& joint, const std::vector<NodeId>& saved) {
+  const auto is_one = [&](NodeId id) { return is_snapshot(joint[id]); };
+  if (std::ranges::none_of(joint.order(), is_one)) return;
   const JointView view = view_joint(joint, false);
   for (const NodeId id : view.order) {
     if (!is_snapshot(view.node(id)) || std::ranges::find(saved, id) != saved.end()) continue;

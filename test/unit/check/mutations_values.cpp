@@ -230,8 +230,7 @@ Result change_constant_type(const Subject& subject, Random& random) {
   Mutant mutant{subject.pair, "type of a constant of "};
   Graph& part = some_part(mutant, random);
   for (const NodeId id : shuffled_calls(part, random)) {
-    if (!part[id].target.contains(".Scalar") && !part[id].target.contains(".Tensor"))
-      continue;
+    if (!part[id].target.contains(".Scalar") && !part[id].target.contains(".Tensor")) continue;
     graph::ArgumentList args = part[id].args;
     for (Argument& argument : args) {
       const auto* whole = argument.as<int64_t>();

@@ -55,7 +55,7 @@ Graph on_accelerator(Graph graph) {
     graph::Node node = graph[id];
     for (graph::Argument& argument : node.args) move_to_accelerator(argument);
     for (auto& [key, argument] : node.kwargs) move_to_accelerator(argument);
-    if (node.val) move_to_accelerator(*node.val);
+    if (node.val) move_to_accelerator(node.val.edit());
     graph.set_args(id, node.args);
     graph.set_kwargs(id, node.kwargs);
     graph.set_val(id, node.val);
