@@ -1,7 +1,10 @@
 #include "partition/joint_view.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "graph/sym_node.h"
 
 namespace sapwood::partition {
 namespace {
@@ -111,17 +114,12 @@ void place_by_tag(JointView& view, NodeId id) {
 }
 
 int64_t tensor_bytes(const graph::TensorMeta& tensor, const graph::SymbolTable& symbols) {
-  int64_t elements = 1;
-  bool constant = true;
+  std::optional<int64_t> elements = 1;
   for (const graph::SymExpr& size : tensor.shape) {
-    if (!size.is_const()) {
-      constant = false;
-      break;
-    }
-    elements *= size.value();
+    const auto length = size.is_const() ? std::optional(size.value()) : size.hint_or(symbols, kUnknownSize);
+    elements = elements && length ? graph::checked_mul(*elements, *length) : std::nullopt;
   }
-  if (!constant) elements = tensor.numel().hint_or(symbols, kUnknownSize).value_or(kUnknownSize);
-  return elements * graph::dtype_bytes(tensor.dtype);
+  return elements.value_or(kUnknownSize) * graph::dtype_bytes(tensor.dtype);
 }
 
 int64_t element_bytes(const graph::Value& value, const graph::SymbolTable& symbols) {
