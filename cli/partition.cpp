@@ -66,7 +66,7 @@ std::string plan_text(const graph::Graph& joint, const partition::Plan& plan) {
   if (rows.size() > 1) out += table(rows);
   out += "saved bytes that aren't inputs of the step: " + std::to_string(plan.saved_bytes()) + "\n";
   out += "most bytes alive at once, inputs apart: " + std::to_string(plan.peak_bytes) + "\n";
-  if (!plan.budget_met) out += "the bytes allowed aren't enough for what must be kept; this is the least\n";
+  if (!plan.budget_met) out += "no plan within the bytes allowed was found; this is the nearest\n";
   return out;
 }
 
@@ -96,8 +96,17 @@ void tell(const Options& options, const graph::Graph& joint, const partition::Pl
     std::cerr << partition::describe_solves(joint, decision) << partition::debug_report(joint, plan);
 }
 
+partition::PinnedPlan pinned_plan(const std::string& file, graph::Graph& joint) {
+  const std::string text = read_file(file);
+  try {
+    return partition::read_plan(text, joint);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.stage(), file + ": " + error.message());
+  }
+}
+
 partition::PinnedPlan decide(const Options& options, graph::Graph& joint) {
-  if (!options.plan.empty()) return partition::read_plan(read_file(options.plan), joint);
+  if (!options.plan.empty()) return pinned_plan(options.plan, joint);
   const partition::PartitionOptions ready = ready_options(options.partition);
   partition::Decision decision;
   try {
@@ -142,11 +151,15 @@ void add_partition(CLI::App& app, int& /*status*/) {
                       "Folder for forward, backward and plan; without it all goes to standard output");
   command->add_flag("--json", options->json, "JSON instead of text");
   command->add_option("--save-plan", options->save_plan, "File for the plan, to be used again with --plan");
-  command->add_option("--plan", options->plan,
-                      "Use the plan in this file instead of making one; fails if the graph is another one");
+  CLI::Option* pinned = command->add_option(
+      "--plan", options->plan, "Use the plan in this file instead of making one; fails if the graph or its marks are others");
+  const std::vector<CLI::Option*> for_all = command->get_options();
   command->add_option("--trace", options->trace,
                       "File for the cuts and the knapsack behind the decision, as PyTorch's min_cut_information");
   add_partition_options(*command, options->partition);
+  // What would decide has no effect on a plan that is made.
+  for (CLI::Option* option : command->get_options())
+    if (std::ranges::find(for_all, option) == for_all.end()) pinned->excludes(option);
   command->callback([options] { partition_graph(*options); });
 }
 

@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/suggest.h"
 #include "graph/verify.h"
+#include "partition/joint_view.h"
 #include "partition/partition.h"
 #include "partition/snapshot.h"
 
@@ -22,9 +25,15 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kStage = "plan";
 constexpr const char* kFormat = "sapwood.plan/1";
 
+/// Of all that a decision rests on: also the checkpoint marks, which are no part of a graph's structure.
 std::string hash_text(const Graph& joint) {
+  uint64_t hash = graph::structural_hash(joint);
+  for (const NodeId id : joint.order()) {
+    hash = hash_mix(hash, static_cast<uint64_t>(joint[id].meta->recompute));
+    hash = hash_mix(hash, static_cast<uint64_t>(joint[id].meta->ac_graph_id.value_or(-1)));
+  }
   std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(graph::structural_hash(joint)));
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
   return text.data();
 }
 
@@ -130,12 +139,40 @@ NodeId node_of(const Graph& joint, const Json& entry) {
   return id;
 }
 
+Price read_price(const Json& entry) {
+  if (!entry.contains("price")) return {};  // an input has none
+  const Json& recorded = member(entry, "price", Json::object());
+  Price price;
+  price.possible = member(recorded, "possible", false).get<bool>();
+  price.nodes = member(recorded, "nodes", 0).get<int64_t>();
+  price.runtime = member(recorded, "runtime", 0.0).get<double>();
+  price.extra_bytes = member(recorded, "extra_bytes", 0).get<int64_t>();
+  if (recorded.contains("obstacle")) price.obstacle = text_of(recorded, "obstacle");
+  return price;
+}
+
+/// What the graph says of the value's size, and the plan must agree with.
+int64_t bytes_of(const Graph& joint, NodeId id, const Json& entry) {
+  const auto& val = joint[id].val;
+  const bool is_symbol =
+      val && (val->as<graph::SymIntValue>() || val->as<graph::SymFloatValue>() || val->as<graph::SymBoolValue>());
+  const int64_t bytes = !val || is_symbol ? 0 : value_bytes(*val, joint.symbols);
+  const auto recorded = member(entry, "bytes", 0).get<int64_t>();
+  if (recorded != bytes)
+    reject("the plan says that '" + joint[id].name + "' has " + std::to_string(recorded) + " bytes; the graph says " +
+           std::to_string(bytes));
+  return bytes;
+}
+
 std::vector<SavedValue> read_saved(const Graph& joint, const Json& list) {
   std::vector<SavedValue> values;
+  std::set<NodeId> seen;
   for (const Json& entry : list) {
     SavedValue value;
     value.node = node_of(joint, entry);
-    value.bytes = member(entry, "bytes", 0).get<int64_t>();
+    if (!seen.insert(value.node).second) reject("the plan lists '" + joint[value.node].name + "' twice; remove one");
+    value.bytes = bytes_of(joint, value.node, entry);
+    value.price = read_price(entry);
     value.reason = text_of(entry, "reason");
     value.is_input = member(entry, "is_input", true).get<bool>();
     values.push_back(std::move(value));
@@ -170,7 +207,7 @@ void require_same_graph(const Graph& joint, const Json& plan) {
   std::string message =
       "graph '" + joint.name + "' isn't the one that the plan was made for ('" + text_of(recorded, "name") + "')";
   message += nodes == static_cast<int64_t>(joint.size())
-                 ? ": an operator, an argument or a shape is another one"
+                 ? ": an operator, an argument, a shape or a checkpoint mark is another one"
                  : ": it has " + std::to_string(joint.size()) + " nodes, the plan's had " + std::to_string(nodes);
   throw_user(kStage, message + "; make the plan again with 'sapwood partition --save-plan'");
 }

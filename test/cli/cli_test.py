@@ -223,13 +223,41 @@ class Plans(unittest.TestCase):
             again = sapwood("partition", corpus("gpt2"), "--json", "--plan", plan)
             self.assertEqual(again[0], 0, again[2])
             first, second = json.loads(made[1]), json.loads(again[1])
-            for key in ("forward", "backward", "saved_bytes"):
-                self.assertEqual(first[key], second[key], key)
+            self.assertEqual(first, second)
+            for change, complaint in ((lambda saved: saved[0].update(bytes=-1), "has -1 bytes; the graph says"),
+                                      (lambda saved: saved.append(saved[0]), "twice; remove one")):
+                edited = json.loads(plan.read_text())
+                change(edited["saved"])
+                wrong = pathlib.Path(folder) / "wrong.json"
+                wrong.write_text(json.dumps(edited))
+                status, _, err = sapwood("partition", corpus("gpt2"), "--plan", wrong)
+                self.assertEqual(status, 1)
+                self.assertIn(complaint, err)
             status, _, err = sapwood("partition", corpus("mlp"), "--plan", plan)
             self.assertEqual(status, 1)
             self.assertIn("isn't the one that the plan was made for", err)
+            for option in (["--budget", "0.5"], ["--no-cse"], ["--method", "default"], ["--trace", "trace.json"]):
+                status, _, err = sapwood("partition", corpus("gpt2"), "--plan", plan, *option)
+                self.assertEqual(status, 2, option)
+                self.assertIn("--plan excludes", err)
             plan.write_text("{}")
-            self.assertEqual(sapwood("partition", corpus("gpt2"), "--plan", plan)[0], 1)
+            status, _, err = sapwood("partition", corpus("gpt2"), "--plan", plan)
+            self.assertEqual(status, 1)
+            self.assertIn(str(plan), err)
+
+    def test_a_plan_is_refused_once_the_marks_have_changed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            graph, plan = pathlib.Path(folder) / "graph.json", pathlib.Path(folder) / "plan.json"
+            text = subprocess.run(["zstd", "-dc", corpus("mlp")], capture_output=True, check=True).stdout
+            graph.write_bytes(text)
+            self.assertEqual(sapwood("partition", graph, "--save-plan", plan)[0], 0)
+            self.assertEqual(sapwood("partition", graph, "--plan", plan)[0], 0)
+            marked = json.loads(text)
+            next(node for node in marked["nodes"] if node["name"] == "relu")["meta"]["recompute"] = "MUST_RECOMPUTE"
+            graph.write_text(json.dumps(marked))
+            status, _, err = sapwood("partition", graph, "--plan", plan)
+            self.assertEqual(status, 1)
+            self.assertIn("isn't the one that the plan was made for", err)
 
     def test_plans_are_compared(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -88,7 +88,7 @@ TEST(PlanFile, AnotherGraphIsRefused) {
     read_plan(text, joint);
     FAIL() << "another operator";
   } catch (const Error& error) {
-    expect_says(error.message(), "an operator, an argument or a shape is another one");
+    expect_says(error.message(), "an operator, an argument, a shape or a checkpoint mark is another one");
   }
 }
 
