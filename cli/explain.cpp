@@ -38,6 +38,14 @@ std::string price_text(const SavedValue& value) {
   return text;
 }
 
+std::string why_not_handed_over(const graph::Node& node) {
+  if (node.kind == graph::NodeKind::kOutput) return "it is the graph's list of results";
+  const bool tangent = node.kind == graph::NodeKind::kPlaceholder && node.target.contains("tangents");
+  if (tangent) return "it is a gradient that comes into the backward";
+  if (node.meta->partitioner_tag == graph::PartitionerTag::kBackward) return "it is computed in the backward";
+  return "the backward doesn't need it";
+}
+
 void explain_value(const graph::Graph& joint, const partition::Plan& plan, const partition::WhatIf& what_if,
                    std::string& out) {
   const graph::NodeId id = what_if.node;
@@ -52,7 +60,7 @@ void explain_value(const graph::Graph& joint, const partition::Plan& plan, const
   } else if (again != plan.recomputed.end()) {
     out += "  recomputed: " + again->reason + "\n";
   } else {
-    out += "  neither saved nor recomputed: the backward doesn't need it\n";
+    out += "  neither saved nor recomputed: " + why_not_handed_over(node) + "\n";
   }
   if (!what_if.text.empty()) out += "  without  " + what_if.text + "\n";
 }

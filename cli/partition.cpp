@@ -152,7 +152,8 @@ void add_partition(CLI::App& app, int& /*status*/) {
   command->add_flag("--json", options->json, "JSON instead of text");
   command->add_option("--save-plan", options->save_plan, "File for the plan, to be used again with --plan");
   CLI::Option* pinned = command->add_option(
-      "--plan", options->plan, "Use the plan in this file instead of making one; fails if the graph or its marks are others");
+      "--plan", options->plan,
+      "Use the plan in this file instead of making one; fails if the graph or its marks are others");
   const std::vector<CLI::Option*> for_all = command->get_options();
   command->add_option("--trace", options->trace,
                       "File for the cuts and the knapsack behind the decision, as PyTorch's min_cut_information");

@@ -294,6 +294,8 @@ class Plans(unittest.TestCase):
         name = out.split()[0]
         self.assertIn("would be saved instead of", sapwood("explain", corpus("mlp"), name)[1])
         self.assertTrue(json.loads(sapwood("explain", corpus("mlp"), "--json")[1]))
+        for node, text in (("tangents_1", "comes into the backward"), ("mm_1", "is computed in the backward")):
+            self.assertIn(text, sapwood("explain", corpus("mlp"), node)[1])
         self.assertEqual(sapwood("explain", corpus("mlp"), "nobody")[0], 1)
 
     def test_the_curve_of_budgets(self):
