@@ -153,10 +153,7 @@ Price read_price(const Json& entry) {
 
 /// What the graph says of the value's size, and the plan must agree with.
 int64_t bytes_of(const Graph& joint, NodeId id, const Json& entry) {
-  const auto& val = joint[id].val;
-  const bool is_symbol =
-      val && (val->as<graph::SymIntValue>() || val->as<graph::SymFloatValue>() || val->as<graph::SymBoolValue>());
-  const int64_t bytes = !val || is_symbol ? 0 : value_bytes(*val, joint.symbols);
+  const int64_t bytes = value_bytes(*joint[id].val, joint.symbols);
   const auto recorded = member(entry, "bytes", 0).get<int64_t>();
   if (recorded != bytes)
     reject("the plan says that '" + joint[id].name + "' has " + std::to_string(recorded) + " bytes; the graph says " +

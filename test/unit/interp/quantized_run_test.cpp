@@ -57,7 +57,7 @@ Graph sine(DType dtype) {
   meta.shape = {32, 48};
   meta.stride = std::vector<graph::SymExpr>{48, 1};
   meta.offset = graph::SymExpr(0);
-  meta.storage_bytes = graph::SymExpr(32 * 48 * static_cast<int64_t>(graph::dtype_bytes(dtype)));
+  meta.storage_bytes = graph::SymExpr(32 * 48 * graph::dtype_bytes(dtype));
   int32_t storage = 0;
   const auto value = [&] { return meta.storage = storage++, graph::Value(meta); };
   Graph g;
